@@ -1,0 +1,1 @@
+"""Why and when: command line, configuration, Tune wiring, tracking, report. The only composition root."""

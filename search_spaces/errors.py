@@ -1,0 +1,55 @@
+"""Every exception of the project, in one tree.
+
+An expected failure (a program that is refused, a candidate that faults, a reply that cannot be used) is a value and is
+not listed here. What is listed here is a fault: something the caller or the user has to change.
+
+    OrchestratorError
+    ├── UsageError             bad command line or configuration (exit code 2)
+    │   └── ScenarioError      a scenario that highway-env could not simulate soundly
+    ├── RunError               a run folder that cannot be used
+    │   ├── RunLockedError     another process writes this run
+    │   └── JournalError       an event that cannot be read, or cannot be written
+    ├── ProviderError          an LLM provider that will not answer, whatever is tried
+    ├── MachineError           Ray, disk, renderer or encoder do not hold the plan
+    └── PolicyError            a policy file that is not what this project writes
+"""
+
+
+class OrchestratorError(Exception):
+    """Base of every fault; its text says what was expected, what was found, where, and what to do next."""
+
+    exit_code = 1
+
+
+class UsageError(OrchestratorError):
+    """Bad command line or configuration."""
+
+    exit_code = 2
+
+
+class ScenarioError(UsageError):
+    """A scenario setting that is unknown, out of range, or inconsistent with another."""
+
+
+class RunError(OrchestratorError):
+    """A run folder that is missing, foreign or damaged."""
+
+
+class RunLockedError(RunError):
+    """Another live process writes this run."""
+
+
+class JournalError(RunError):
+    """A journal event that cannot be parsed, is out of order, or cannot be written."""
+
+
+class ProviderError(OrchestratorError):
+    """An LLM provider that refuses for good: no usable key, model gone, request too large."""
+
+
+class MachineError(OrchestratorError):
+    """The machine or cluster cannot hold the plan."""
+
+
+class PolicyError(OrchestratorError):
+    """A policy file that is damaged, of another format, or for another observation."""
