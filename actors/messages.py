@@ -367,10 +367,10 @@ class SearchPlan(Message):
     generations: int = 5
     steps: int = 300_000
     seed: int = 0
-    scenario: Scenario = Scenario()
-    ppo: PPOSettings = PPOSettings()
+    scenario: Scenario = field(default_factory=Scenario)
+    ppo: PPOSettings = field(default_factory=PPOSettings)
     held_out: int = 500
-    llm: LLMSettings = LLMSettings()
+    llm: LLMSettings = field(default_factory=LLMSettings)
     start_from: tuple[str, ...] = ()
     proposals_per_slot: int = 6
     replacements: int = 5
