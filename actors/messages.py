@@ -15,6 +15,8 @@ from search_spaces.scenarios import Scenario
 Role = Literal["candidate", "baseline"]
 Origin = Literal["seed", "user", "evolver", "llm", "baseline"]
 Status = Literal["trained", "faulted", "failed"]
+Purpose = Literal["design", "repair", "critique"]
+ChatRole = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,92 @@ class Refusal(Message):
     line: int | None = None
     hint: str = ""
     exchange: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal(Message):
+    """A program that a designer puts forward; nobody has checked it yet.
+
+    Attributes:
+        source: Program text, or the whole reply of a model that holds one; untrusted.
+        origin: Who wrote it.
+        parents: Candidate ids that it was written from.
+        move: What the evolver did ("weight", "crossover", ...), or "write" / "repair" for an LLM.
+        exchange: Id of the LLM exchange that it came from (the last one, after repairs).
+    """
+
+    source: str
+    origin: Origin
+    parents: tuple[str, ...] = ()
+    move: str = ""
+    exchange: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage(Message):
+    """One turn of a conversation with a model.
+
+    Attributes:
+        role: Who speaks.
+        content: What is said; untrusted when the assistant speaks.
+    """
+
+    role: ChatRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange(Message):
+    """One request to a model.
+
+    Attributes:
+        id: Unique in the search and the same on resume (see `DesignBrief.exchange_id`), so that a reply that is in the
+            journal is never bought again.
+        purpose: What it is for.
+        generation: Generation that it serves.
+        messages: The whole conversation so far.
+        model: The model that was asked; None until a provider chose one.
+    """
+
+    id: str
+    purpose: Purpose
+    generation: int
+    messages: tuple[ChatMessage, ...]
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply(Message):
+    """What a model answered.
+
+    Attributes:
+        exchange: Id of the exchange.
+        text: Its text; untrusted.
+        model: The model that answered.
+        prompt_tokens: Tokens of the request, as the provider counts them; 0 where it does not say.
+        completion_tokens: Tokens of the reply.
+        wall_s: Seconds from the first try to the reply, waiting for rate limits included.
+    """
+
+    exchange: str
+    text: str
+    model: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatFailure(Message):
+    """Why there is no reply, after all retries; another exchange may still succeed.
+
+    Attributes:
+        exchange: Id of the exchange.
+        reason: One sentence without secrets.
+    """
+
+    exchange: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +412,8 @@ class LLMSettings(Message):
         timeout_s: Seconds of one request at most.
         allow_http: Whether plain http beyond loopback is allowed.
         repairs: How often a refused program is sent back for repair.
+        proposals_per_slot: How many programs are asked for, for each one that is trained, as long as the token budget
+            holds.
     """
 
     spec: str | None = None
@@ -333,6 +423,7 @@ class LLMSettings(Message):
     timeout_s: float = 120.0
     allow_http: bool = False
     repairs: int = 2
+    proposals_per_slot: int = 2
 
 
 DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."
