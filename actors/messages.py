@@ -186,6 +186,7 @@ class Exchange(Message):
         generation: Generation that it serves.
         messages: The whole conversation so far.
         model: The model that was asked; None until a provider chose one.
+        max_tokens: Tokens of the reply at most; None: as the settings say.
     """
 
     id: str
@@ -193,6 +194,7 @@ class Exchange(Message):
     generation: int
     messages: tuple[ChatMessage, ...]
     model: str | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,9 +205,11 @@ class ChatReply(Message):
         exchange: Id of the exchange.
         text: Its text; untrusted.
         model: The model that answered.
-        prompt_tokens: Tokens of the request, as the provider counts them; 0 where it does not say.
-        completion_tokens: Tokens of the reply.
+        prompt_tokens: Tokens of the request, as the provider counts them, over all tries; estimated where it does not
+            say.
+        completion_tokens: Tokens of the reply, hidden reasoning included, over all tries.
         wall_s: Seconds from the first try to the reply, waiting for rate limits included.
+        finish: Why the model stopped: "stop", "length", or a provider's own word.
     """
 
     exchange: str
@@ -214,6 +218,7 @@ class ChatReply(Message):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     wall_s: float = 0.0
+    finish: str = "stop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,10 +228,21 @@ class ChatFailure(Message):
     Attributes:
         exchange: Id of the exchange.
         reason: One sentence without secrets.
+        code: Stable reason code: `LLM_BUDGET` (token budget spent), `LLM_EMPTY` (no text, even with more room),
+            `LLM_RATE` (a rate limit longer than the patience), `LLM_STOPPED` (the search ends), `LLM_TOO_LARGE` (the
+            request can never fit), `LLM_UNREACHABLE` (no usable answer after all tries), `LLM_UNRECORDED` (a replay
+            that does not hold it).
+        limit_tokens: Tokens that the provider takes in one request, prompt and reply together; None unless it said so.
+        prompt_tokens: Tokens that were read for nothing.
+        completion_tokens: Tokens that were written for nothing.
     """
 
     exchange: str
     reason: str
+    code: str = "LLM_UNREACHABLE"
+    limit_tokens: int | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,6 +426,7 @@ class LLMSettings(Message):
         max_tokens: Tokens of one reply at most.
         token_budget: Tokens of the whole search at most, prompts and replies together; the evolver takes over after.
         timeout_s: Seconds of one request at most.
+        patience_s: Seconds of one exchange at most, with its retries and its waits for rate limits.
         allow_http: Whether plain http beyond loopback is allowed.
         repairs: How often a refused program is sent back for repair.
         proposals_per_slot: How many programs are asked for, for each one that is trained, as long as the token budget
@@ -421,6 +438,7 @@ class LLMSettings(Message):
     max_tokens: int = 4096
     token_budget: int = 2_000_000
     timeout_s: float = 120.0
+    patience_s: float = 900.0
     allow_http: bool = False
     repairs: int = 2
     proposals_per_slot: int = 2
