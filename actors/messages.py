@@ -229,9 +229,10 @@ class ChatFailure(Message):
         exchange: Id of the exchange.
         reason: One sentence without secrets.
         code: Stable reason code: `LLM_BUDGET` (token budget spent), `LLM_EMPTY` (no text, even with more room),
-            `LLM_RATE` (a rate limit longer than the patience), `LLM_STOPPED` (the search ends), `LLM_TOO_LARGE` (the
-            request can never fit), `LLM_UNREACHABLE` (no usable answer after all tries), `LLM_UNRECORDED` (a replay
-            that does not hold it).
+            `LLM_PROVIDER` (no exchange can ever succeed), `LLM_RATE` (a rate limit longer than the patience),
+            `LLM_REFUSED` (this conversation will never be answered), `LLM_STOPPED` (the search ends), `LLM_TOO_LARGE`
+            (the request can never fit), `LLM_UNREACHABLE` (no usable answer after all tries), `LLM_UNRECORDED` (a
+            replay that does not hold it).
         limit_tokens: Tokens that the provider takes in one request, prompt and reply together; None unless it said so.
         prompt_tokens: Tokens that were read for nothing.
         completion_tokens: Tokens that were written for nothing.

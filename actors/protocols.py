@@ -84,10 +84,23 @@ class Reader(Protocol):
 class ChatProvider(Protocol):
     """A model behind some interface; keeps its own retry policy and never raises for one failed exchange."""
 
+    @property
+    def model(self) -> str:
+        """Name of the model that would be asked now.
+
+        Raises:
+            ProviderError: All that were named are gone.
+        """
+        ...
+
     def chat(self, exchange: Exchange) -> ChatReply | ChatFailure:
         """Send one request and wait for the reply. Called from several threads at once.
 
         Raises:
             ProviderError: No exchange can ever succeed: no usable key, model gone.
         """
+        ...
+
+    def close(self) -> None:
+        """Give up what is in flight, which then ends as `LLM_STOPPED`, and release the connections."""
         ...
