@@ -48,11 +48,11 @@ def take_wheel(vehicles: NDArray[np.float64], ego_driver: int) -> None:
     """Give the freshly placed ego what its driver needs.
 
     An ego driven by IDM is highway-env's `IDMVehicle` in the ego's place: exponent 4, a lane-change timer derived from
-    its position, and here a target speed of 30 m/s.
+    its position, and here a target speed of 30 m/s. One driven by actions has neither exponent nor timer.
     """
-    vehicles[DELTA, 0] = DRIVER_DELTA
-    vehicles[TIMER, 0] = ((vehicles[X, 0] + vehicles[Y, 0]) * PI) % CHANGE_DELAY
     if ego_driver != EGO_ACTIONS:
+        vehicles[DELTA, 0] = DRIVER_DELTA
+        vehicles[TIMER, 0] = ((vehicles[X, 0] + vehicles[Y, 0]) * PI) % CHANGE_DELAY
         vehicles[TARGET_SPEED, 0] = DRIVER_TARGET_SPEED
 
 

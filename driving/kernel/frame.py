@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from driving.kernel.collisions import handle_collisions
 from driving.kernel.ego import control
 from driving.kernel.jit import compiled
-from driving.kernel.layout import ALL_PAIRS, FRAME_S, LANES, ORDER, RANK, X
+from driving.kernel.layout import ALL_PAIRS, EGO_ACTIONS, FRAME_S, LANES, ORDER, RANK, TIMER, X
 from driving.kernel.traffic import drive
 from driving.kernel.vehicle import move
 
@@ -65,6 +65,8 @@ def advance_frame(
     for i in range(1, count):
         drive(vehicles, flags, i, lanes, True)
     for i in range(count):
+        if i > 0 or ego_driver != EGO_ACTIONS:
+            vehicles[TIMER, i] += frame_s
         move(vehicles, flags, i, frame_s, lanes)
     sort_by_position(vehicles, flags)
     handle_collisions(vehicles, flags, frame_s, road[ALL_PAIRS] != 0.0, polygons, candidates)

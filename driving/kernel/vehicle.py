@@ -24,7 +24,6 @@ from driving.kernel.layout import (
     SIN,
     SPEED,
     STEERING,
-    TIMER,
     X,
     Y,
 )
@@ -126,7 +125,6 @@ def move(vehicles: NDArray[np.float64], flags: NDArray[np.int32], i: int, frame_
         frame_s: Length of the frame, s.
         lanes: Number of lanes.
     """
-    vehicles[TIMER, i] += frame_s
     _limit_commands(vehicles, flags, i)
     speed = vehicles[SPEED, i]
     heading = vehicles[HEADING, i]
@@ -152,6 +150,8 @@ def move(vehicles: NDArray[np.float64], flags: NDArray[np.int32], i: int, frame_
     if flags[IMPACT_PENDING, i]:
         x += vehicles[IMPACT_X, i]
         y += vehicles[IMPACT_Y, i]
+        vehicles[IMPACT_X, i] = 0.0
+        vehicles[IMPACT_Y, i] = 0.0
         flags[CRASHED, i] = 1
         flags[IMPACT_PENDING, i] = 0
         lane_kept = False
