@@ -11,7 +11,8 @@ not listed here. What is listed here is a fault: something the caller or the use
     │   └── JournalError       an event that cannot be read, or cannot be written
     ├── ProviderError          an LLM provider that will not answer, whatever is tried
     ├── MachineError           Ray, disk, renderer or encoder do not hold the plan
-    └── PolicyError            a policy file that is not what this project writes
+    ├── PolicyError            a policy file that is not what this project writes
+    └── ProgramError           a reward graph that breaks a type rule, the budget or the constant range
 """
 
 
@@ -53,3 +54,20 @@ class MachineError(OrchestratorError):
 
 class PolicyError(OrchestratorError):
     """A policy file that is damaged, of another format, or for another observation."""
+
+
+class ProgramError(OrchestratorError):
+    """A reward program or graph that breaks a rule of the language.
+
+    `compile_program` turns it into a `Violation`; code that builds graphs by hand meets it as an exception.
+
+    Attributes:
+        code: Stable code, `E_TYPE`, `E_BUDGET`, `E_CONST` ... (see `violations.py`).
+        message: What was expected and what was found.
+        line: Line of the source, from 1; None where there is no source.
+        hint: What to do about it; empty when the message says it all.
+    """
+
+    def __init__(self, code: str, message: str, line: int | None = None, hint: str = "") -> None:
+        super().__init__(f"{code}: {message}")
+        self.code, self.message, self.line, self.hint = code, message, line, hint
