@@ -5,7 +5,8 @@ counting of array views (+14-18 % speed, so no array may be allocated in compile
 explicit signatures: the first breaks bitwise equality with highway-env, the second compiles at import.
 
 numba keys its disk cache on one source file only; a change in an imported file would load stale machine code. The
-cache directory therefore carries a hash of every kernel source and of the options.
+cache directory therefore carries a hash of every source that is compiled (the kernel, `reward_state.py` and the table
+that it fills) and of the options.
 """
 
 import hashlib
@@ -13,6 +14,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
+
+from search_spaces import state
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,7 +32,8 @@ def cache_directory() -> Path:
     from numba import __version__ as numba_release
 
     digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba_release)).encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    kernel = Path(__file__).parent
+    for source in [*sorted(kernel.glob("*.py")), kernel.parent / "reward_state.py", Path(state.__file__)]:
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     root = os.environ.get("REWARD_ORCHESTRATOR_CACHE") or Path.home() / ".cache" / "reward-orchestrator"

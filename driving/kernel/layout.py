@@ -65,6 +65,27 @@ EGO_ACTIONS, EGO_IDM, EGO_MOBIL = range(3)
 TARGET_SPEEDS: tuple[float, ...] = (20.0, 25.0, 30.0)
 """Target speeds of FASTER and SLOWER, m/s."""
 
+(
+    START_X,
+    FRAME_LONG,
+    FRAME_LATERAL,
+    DECISION_LONG,
+    DECISION_LATERAL,
+    CONTACT,
+    SETTLED_S,
+    BEFORE_SPEED,
+    BEFORE_LATERAL,
+    BEFORE_MADE,
+    BEFORE_SUFFERED,
+    BEFORE_CHANGES,
+    BEFORE_CRASHED,
+) = range(13)
+MEMORY_WORDS = 13
+"""What an episode remembers, float64: x at its start m; acceleration along and across the car in the last frame m/s2,
+and along and across the road in the last decision m/s2; what is known of a collision (`faults.py`); time since the ego
+last left its lane s; and from the start of the present decision: ego speed m/s, its speed across the road m/s,
+overtakes made and suffered, lane changes, crashed 0/1."""
+
 
 def road_vector(scenario: Scenario) -> NDArray[np.float64]:
     """Return the scenario as the kernel reads it, float64[ROAD_WORDS]."""
