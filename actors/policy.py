@@ -19,8 +19,6 @@ from search_spaces.errors import PolicyError
 
 FORMAT = 1
 """Format of `policy.npz`; a file of another one is refused."""
-MEMBER_LIMIT = 16 * 2**20
-"""Largest array of a policy file, bytes; a file that unpacks to more is refused before it is unpacked."""
 LAYER_LIMIT = 16
 """Most layers of a policy file."""
 
@@ -187,8 +185,10 @@ def _read_archive(content: bytes) -> dict[str, NDArray[np.float32]]:
                 raise PolicyError(f"policy: {len(members)} members; at most {LAYER_LIMIT} layers are read")
             arrays = {}
             for member in members:
-                if member.file_size > MEMBER_LIMIT:
-                    raise PolicyError(f"policy: {member.filename!r} holds {member.file_size} bytes, over the limit")
+                if member.compress_type != zipfile.ZIP_STORED:
+                    raise PolicyError(
+                        f"policy: {member.filename!r} is compressed; this project stores arrays as they are"
+                    )
                 arrays[member.filename.removesuffix(".npy")] = _read_array(member.filename, archive.read(member))
             return arrays
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, SyntaxError) as fault:
