@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.policy import Policy
-from driving.drivers import Driver, run_episodes
+from driving.drivers import Act, Driver, run_episodes
 from driving.measures import EpisodeTable, summarise
 from search_spaces.scenarios import HELD_OUT, Scenario
 
@@ -38,7 +38,7 @@ class PolicyDriver:
 
 
 def evaluate(
-    driver: Driver, scenario: Scenario, seeds: int | Sequence[int]
+    driver: Driver | Act, scenario: Scenario, seeds: int | Sequence[int]
 ) -> tuple[Mapping[str, float], EpisodeTable]:
     """Drive a fixed set of episodes and measure them.
 
