@@ -1,0 +1,182 @@
+"""The leaderboard: candidates and baselines in one order, as rows, as a table and as CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from actors.messages import ArchiveEntry, Fitness
+from orchestrator.console import shown
+from orchestrator.run_view import RunView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One measured column.
+
+    Attributes:
+        metric: Metric name (see `docs/metrics.md`).
+        title: Heading.
+        form: Format specification.
+        scale: Factor between the metric and what is shown.
+    """
+
+    metric: str
+    title: str
+    form: str
+    scale: float = 1.0
+
+
+COLUMNS = (
+    Column(metric="crash_rate", title="crashes %", form=".1f", scale=100.0),
+    Column(metric="progress_ms", title="progress m/s", form=".1f"),
+    Column(metric="overtakes_per_min", title="overtakes/min", form=".1f"),
+    Column(metric="ttc_low_share", title="TTC<1.5s %", form=".1f", scale=100.0),
+    Column(metric="accel_rms_ms2", title="accel m/s2", form=".2f"),
+    Column(metric="native_return", title="native return", form=".1f"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the leaderboard.
+
+    Attributes:
+        name: Candidate id or baseline name.
+        role: `candidate` or `baseline`.
+        generation: Generation; None for a baseline.
+        status: `trained`, `faulted`, `failed`, `training` or `waiting`.
+        reason: Why it is not trained; empty otherwise.
+        fitness: Fitness; None where there is none.
+        metrics: Measures; undefined ones are absent.
+        written: Who wrote it and how, such as `evolver weight`.
+        parents: Candidate ids that it was written from.
+    """
+
+    name: str
+    role: str
+    generation: int | None
+    status: str
+    reason: str
+    fitness: Fitness | None
+    metrics: Mapping[str, float]
+    written: str
+    parents: tuple[str, ...]
+
+
+def status_of(entry: ArchiveEntry, training: Iterable[str] = ()) -> str:
+    """Return the status of a candidate in one word."""
+    if entry.outcome is not None:
+        return entry.outcome.status
+    return "training" if entry.candidate.id in training else "waiting"
+
+
+def rows(view: RunView) -> list[Row]:
+    """Return candidates and baselines, best fitness first, those without one last."""
+    found = [_candidate_row(entry, view) for entry in view.entries.values() if entry.candidate.role == "candidate"]
+    found += [
+        Row(
+            name=name,
+            role="baseline",
+            generation=None,
+            status="trained" if baseline.fitness is not None else "unjudged",
+            reason="",
+            fitness=baseline.fitness,
+            metrics=baseline.metrics,
+            written="baseline",
+            parents=(),
+        )
+        for name, baseline in view.baselines.items()
+    ]
+    return sorted(found, key=_order)
+
+
+def _candidate_row(entry: ArchiveEntry, view: RunView) -> Row:
+    candidate, outcome = entry.candidate, entry.outcome
+    return Row(
+        name=candidate.id,
+        role="candidate",
+        generation=candidate.generation,
+        status=status_of(entry, view.training),
+        reason="" if outcome is None else outcome.reason,
+        fitness=entry.fitness,
+        metrics={} if outcome is None else outcome.metrics,
+        written=f"{candidate.origin} {candidate.move}".strip(),
+        parents=candidate.parents,
+    )
+
+
+def _order(row: Row) -> tuple[int, float, str]:
+    last = {"failed": 2, "faulted": 2}.get(row.status, 1)
+    return (0, -row.fitness.value, row.name) if row.fitness is not None else (last, 0.0, row.name)
+
+
+def table(view: RunView, *, limit: int | None = None) -> Table:
+    """Return the leaderboard as a rich table.
+
+    Args:
+        view: The run.
+        limit: How many candidates are shown at most; baselines are always shown. None: all.
+    """
+    shown_rows = _limited(rows(view), limit)
+    leaderboard = Table(box=None, pad_edge=False, header_style="bold")
+    leaderboard.add_column("")
+    leaderboard.add_column("name", no_wrap=True)
+    leaderboard.add_column("fitness", justify="right")
+    leaderboard.add_column("at 95 % crashes", justify="right")
+    for column in COLUMNS:
+        leaderboard.add_column(column.title, justify="right")
+    leaderboard.add_column("written by")
+    leaderboard.add_column("parents")
+    place = 0
+    for row in shown_rows:
+        place += row.role == "candidate" and row.fitness is not None
+        ranked = str(place) if row.role == "candidate" and row.fitness is not None else ""
+        style = "dim" if row.role == "baseline" else "red" if row.status in ("failed", "faulted") else ""
+        leaderboard.add_row(ranked, *(shown(cell, style=style) for cell in _cells(row)))
+    return leaderboard
+
+
+def _limited(found: list[Row], limit: int | None) -> list[Row]:
+    if limit is None:
+        return found
+    kept = {row.name for row in [row for row in found if row.role == "candidate"][:limit]}
+    return [row for row in found if row.role == "baseline" or row.name in kept]
+
+
+def _cells(row: Row) -> list[str]:
+    judged = row.fitness
+    cells = [
+        row.name,
+        row.status if judged is None else f"{judged.value:.3f}",
+        "" if judged is None else f"{judged.at_crash_upper:.3f}",
+    ]
+    cells += [
+        f"{row.metrics[each.metric] * each.scale:{each.form}}" if each.metric in row.metrics else "" for each in COLUMNS
+    ]
+    return [*cells, row.written, " ".join(row.parents)]
+
+
+def as_csv(view: RunView) -> str:
+    """Return the leaderboard as CSV, every metric in a column."""
+    found = rows(view)
+    metrics = sorted({name for row in found for name in row.metrics})
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["name", "role", "generation", "status", "fitness", "fitness_at_crash_upper", *metrics, "parents"])
+    for row in found:
+        judged = [] if row.fitness is None else [row.fitness.value, row.fitness.at_crash_upper]
+        writer.writerow(
+            [
+                row.name,
+                row.role,
+                "" if row.generation is None else row.generation,
+                row.status,
+                *(judged or ["", ""]),
+                *(row.metrics.get(name, "") for name in metrics),
+                " ".join(row.parents),
+            ]
+        )
+    return out.getvalue()

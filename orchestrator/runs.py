@@ -1,0 +1,78 @@
+"""Where runs lie, and which one is meant."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from actors.lock import lock_run
+from actors.storage import Storage
+from search_spaces.errors import RunError, RunLockedError
+
+ROOT = Path("runs")
+"""Folder that new runs go to, relative to the working directory."""
+
+_EVENTS = "events"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that exists.
+
+    Attributes:
+        location: Its folder, as an absolute path or a URI.
+        storage: The same, opened.
+        root: Local folder that holds it and its siblings, and the MLflow store; `runs/` for a run in an object store.
+    """
+
+    location: str
+    storage: Storage
+    root: Path
+
+    @property
+    def name(self) -> str:
+        """Last part of the location."""
+        return self.location.rstrip("/").rpartition("/")[2]
+
+    def is_being_written(self) -> bool:
+        """Return whether another process writes this run now."""
+        try:
+            lock_run(self.storage).release()
+        except RunLockedError:
+            return True
+        return False
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """Return the run folders directly in `folder`, newest first."""
+    if not folder.is_dir():
+        return []
+    found = [each for each in folder.iterdir() if (each / _EVENTS).is_dir()]
+    return sorted(found, key=lambda run: (run / _EVENTS).stat().st_mtime, reverse=True)
+
+
+def find_run(named: str) -> Run:
+    """Return the run that `named` means: a path, a name under `runs/`, or a URI.
+
+    Raises:
+        RunError: It is no run; the message lists the runs that there are.
+    """
+    if "://" in named:
+        storage = Storage.at(named)
+        if not storage.names(_EVENTS):
+            raise RunError(f"{named} is not a run: it holds no {_EVENTS}/")
+        return Run(named.rstrip("/"), storage, ROOT.absolute())
+    path = Path(named)
+    for place in (path, ROOT / path):
+        if (place / _EVENTS).is_dir():
+            folder = place.resolve()
+            return Run(str(folder), Storage.at(folder), folder.parent)
+    what = f"is not a run folder (it holds no {_EVENTS}/)" if path.exists() else "does not exist"
+    known = list(dict.fromkeys(run.absolute() for folder in (path, path.parent, ROOT) for run in runs_in(folder)))
+    if not known:
+        raise RunError(f"{named} {what}, and there is no run in {ROOT}/ either; `orchestrate --local` makes one")
+    listing = "\n".join(f"  {run}  ({_when(run)})" for run in known[:20])
+    raise RunError(f"{named} {what}. Runs here, newest first:\n{listing}")
+
+
+def _when(run: Path) -> str:
+    return datetime.fromtimestamp((run / _EVENTS).stat().st_mtime).astimezone().strftime("%Y-%m-%d %H:%M")
