@@ -30,12 +30,8 @@ class ReferenceVectorEnv(HighwayVectorEnv):
         self.environments = [upstream_environment(scenario) for _ in range(num_envs)]
 
     def inject(self, vehicles: NDArray[np.float64], flags: NDArray[np.int32]) -> None:
-        """Put whole states into every environment, between two decisions.
-
-        Args:
-            vehicles: float64[N, VEHICLE_ROWS, V].
-            flags: int32[N, FLAG_ROWS, V]; `ORDER` and `RANK` are computed anew.
-        """
+        """Put whole states into every environment between two decisions; see `HighwayVectorEnv.inject`."""
+        super().inject(vehicles, flags)
         for env, environment in enumerate(self.environments):
             write_vehicles(environment, vehicles[env], flags[env])
             read_vehicles(environment, self.vehicles[env], self.flags[env])

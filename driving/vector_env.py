@@ -21,12 +21,14 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from driving.kernel.decision import ACTIONS, Batch, reset_batch, step_batch
+from driving.kernel.frame import sort_by_position
 from driving.kernel.layout import (
     EGO_ACTIONS,
     FLAG_ROWS,
     MEMORY_WORDS,
     OBSERVATION_COLUMNS,
     OBSERVED,
+    ORDER,
     STREAM_WORDS,
     TARGET_SPEEDS,
     VEHICLE_ROWS,
@@ -121,7 +123,7 @@ class HighwayVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         states: Reward states at the end of the last decision, before any reset, float64[N, len(FIELDS)], read-only;
             after `reset` those of the first state.
         active: Whether an environment's episode goes on, bool[N], read-only.
-        vehicles: Quantities of all vehicles, float64[N, VEHICLE_ROWS, V]. Writing into it injects a state.
+        vehicles: Quantities of all vehicles, float64[N, VEHICLE_ROWS, V]; `inject` changes them.
         flags: Their flags, int32[N, FLAG_ROWS, V].
         records: Measures of the episodes that ended last.
     """
@@ -226,6 +228,22 @@ class HighwayVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
     def _step_batch(self, actions: NDArray[np.int64]) -> int:
         """Take one decision everywhere; return how many episodes ended, or -1 - e if environment e's action is none."""
         return step_batch(self._batch, actions, self.ego_driver, self.autoreset, self._film)
+
+    def inject(self, vehicles: NDArray[np.float64], flags: NDArray[np.int32]) -> None:
+        """Put whole states into every environment between two decisions, and let each episode go on from there.
+
+        The measures of an episode that was tampered with mean nothing until the next reset.
+
+        Args:
+            vehicles: float64[N, VEHICLE_ROWS, V].
+            flags: int32[N, FLAG_ROWS, V]; `ORDER` and `RANK` are computed anew.
+        """
+        self.vehicles[:] = vehicles
+        self.flags[:] = flags
+        self._batch.active[:] = True
+        for env in range(self.num_envs):
+            self.flags[env, ORDER] = np.arange(flags.shape[2])
+            sort_by_position(self.vehicles[env], self.flags[env])
 
     def watch(self, env: int) -> None:
         """Keep the whole state of every physics frame of environment `env` from the next step on; -1 for none."""
