@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actors.patience import retry_after
+from actors.untrusted import clean, one_line
 
 TroubleKind = Literal[
     "key", "length", "misdirected", "model", "parameter", "rate", "refused", "stopped", "too_large", "transient"
@@ -17,7 +18,6 @@ TroubleKind = Literal[
 
 LONGEST_REPLY = 100_000
 """Characters of a reply that are kept; a program may have 16 000."""
-_LONGEST_MESSAGE = 300
 
 _LIMIT_REQUESTED = re.compile(r"Limit (\d{1,12}),(?: Used \d{1,12},)? Requested (\d{1,12})")
 _CONTEXT = re.compile(
@@ -153,17 +153,6 @@ def read_trouble(
     if status in (404, 405, 410):
         return Trouble(kind="misdirected", reason=reason)
     return Trouble(kind="refused", reason=reason)
-
-
-def one_line(text: str, longest: int = _LONGEST_MESSAGE) -> str:
-    """Return the beginning of an untrusted text on one line, every other control or format character as `?`."""
-    line = " ".join(text[: 4 * longest].split())[:longest]
-    return "".join(character if character.isprintable() else "?" for character in line)
-
-
-def clean(text: str) -> str:
-    """Return an untrusted text without lone surrogates, which no UTF-8 file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _text(content: object) -> str:

@@ -13,10 +13,11 @@ from typing import Any, cast
 import groq
 import httpx
 
-from actors.attempts import Answer, Trouble, one_line, read_answer, read_trouble
+from actors.attempts import Answer, Trouble, read_answer, read_trouble
 from actors.endpoints import Endpoint
 from actors.keys import Secret
 from actors.patience import Clock
+from actors.untrusted import one_line
 
 MAX_BODY = 4 * 1024 * 1024
 """Bytes of one response at most; a reply of 100 000 characters needs a tenth."""

@@ -425,6 +425,7 @@ class LLMSettings(Message):
         spec: `groq:MODEL[,MODEL...]`, `openai:URL#MODEL` or `replay:FOLDER`; None: no LLM, the evolver proposes.
         temperature: Sampling temperature, 0 to 2; dropped for a provider that refuses it.
         max_tokens: Tokens of one reply at most.
+        prompt_tokens: Tokens of one design prompt at most, by estimate; history is left out until it fits.
         token_budget: Tokens of the whole search at most, prompts and replies together; the evolver takes over after.
         timeout_s: Seconds of one request at most.
         patience_s: Seconds of one exchange at most, with its retries and its waits for rate limits.
@@ -437,6 +438,7 @@ class LLMSettings(Message):
     spec: str | None = None
     temperature: float = 0.8
     max_tokens: int = 4096
+    prompt_tokens: int = 6000
     token_budget: int = 2_000_000
     timeout_s: float = 120.0
     patience_s: float = 900.0

@@ -1,0 +1,223 @@
+"""Prompts, as pure functions of what is known: the same search always asks the same questions.
+
+The texts are `prompts/*.md`; what is filled in comes from `prompt_parts.py`. A design prompt has a bound in tokens:
+refusals, bad examples and lesser elites are left out, in this order, until it fits.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors import prompt_parts as parts
+from actors.exchanges import estimate_tokens
+from actors.messages import ArchiveEntry, ChatMessage, Finding, Refusal, SearchPlan
+from actors.untrusted import fenced, one_line, quoted
+from search_spaces.limits import MAX_CHARACTERS
+from search_spaces.program import Violation
+
+LONGEST_GOAL = 2000
+"""Characters of the user's goal that are shown."""
+
+_STEPS = (
+    (4, 2, 2, 8),
+    (3, 2, 1, 6),
+    (3, 1, 1, 4),
+    (2, 1, 0, 3),
+    (2, 0, 0, 2),
+    (1, 0, 0, 1),
+    (0, 0, 0, 1),
+    (0, 0, 0, 0),
+)
+"""How many elites, bad ones, failed ones and refusals are shown, from most to least."""
+_KINDS = {"(fresh)": 0, "(improve)": 1, "(combine)": 2}
+"""Kind of a direction, and how many candidates it builds on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a designer is told about the search so far.
+
+    Attributes:
+        best: Trained candidates worth learning from, best first.
+        worst: Trained candidates that did badly, worst first.
+        failed: Candidates whose training did not come to its end, latest first.
+        baselines: Drivers to compare with.
+        refused: What the language or the gate turned down, latest last.
+        trained: How many candidates have been trained.
+    """
+
+    best: tuple[ArchiveEntry, ...] = ()
+    worst: tuple[ArchiveEntry, ...] = ()
+    failed: tuple[ArchiveEntry, ...] = ()
+    baselines: tuple[ArchiveEntry, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    trained: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A way to go that makes programs of one generation differ.
+
+    Attributes:
+        name: What it is called.
+        parents: How many candidates it builds on: none, one to improve, or two to combine.
+        text: What the model is told; `$first` and `$second` stand for candidates.
+    """
+
+    name: str
+    parents: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A direction with the candidates that it builds on."""
+
+    direction: Direction
+    parents: tuple[ArchiveEntry, ...] = ()
+
+
+def directions() -> tuple[Direction, ...]:
+    """Return the directions of `prompts/directions.md`, in its order.
+
+    Raises:
+        ValueError: The text does not consist of sections `## NAME (fresh|improve|combine)`.
+    """
+    found: list[Direction] = []
+    for section in re.split(r"^## ", parts.template("directions"), flags=re.MULTILINE)[1:]:
+        head, _, text = section.partition("\n")
+        name, _, kind = head.rpartition(" ")
+        if kind not in _KINDS:
+            raise ValueError(f"prompts/directions.md: expected '## NAME {' or '.join(_KINDS)}', found {head!r}")
+        found.append(Direction(name, _KINDS[kind], text.strip()))
+    return tuple(found)
+
+
+def assigned(best: Sequence[ArchiveEntry], place: int) -> Assigned:
+    """Choose the direction of one proposal.
+
+    Without elites the fresh ones take turns. With elites, three of four proposals build on them: the best is improved
+    most often, the others after it.
+
+    Args:
+        best: Elites, best first.
+        place: Which proposal of the search it is, from 0.
+    """
+    fresh = [each for each in directions() if each.parents == 0]
+    built = [each for each in directions() if 0 < each.parents <= len(best)]
+    if not best:
+        return Assigned(fresh[place % (len(fresh) - 1)])
+    turn, rest = divmod(place, 4)
+    if rest == 3:
+        return Assigned(fresh[-1 - turn % len(fresh)])
+    number = turn * 3 + rest
+    direction = built[number % len(built)]
+    first = (0, 0, 1, 0, 2)[number % 5] % len(best)
+    parents = (best[first], best[(first + 1 + turn) % len(best)]) if direction.parents == 2 else (best[first],)
+    if direction.parents == 2 and parents[0] is parents[-1]:
+        parents = (best[0], best[1])
+    return Assigned(direction, parents)
+
+
+def design(plan: SearchPlan, known: Known, task: Assigned, max_tokens: int) -> tuple[ChatMessage, ...]:
+    """Ask for one program.
+
+    Args:
+        plan: The search.
+        known: What is known.
+        task: In which direction to go.
+        max_tokens: Tokens of the prompt at most, as estimated; the part without history may exceed it.
+    """
+    system = _design_system(plan)
+    room = max_tokens - estimate_tokens(system)
+    for shown in _STEPS:
+        user = _design_user(plan, task, _history(known, task.parents, shown))
+        if estimate_tokens(user) <= room:
+            break
+    return (ChatMessage(role="system", content=system), ChatMessage(role="user", content=user))
+
+
+def repair(plan: SearchPlan, task: Assigned, answered: str, violation: Violation) -> tuple[ChatMessage, ...]:
+    """Ask for a refused program again, with the reason and its place.
+
+    Args:
+        plan: The search.
+        task: The direction that it was written in.
+        answered: The refused program, or as much of the reply as holds none.
+        violation: Why it was refused.
+    """
+    program = answered[:MAX_CHARACTERS]
+    lines = [f"{violation.code}: {one_line(violation.message, 600)}"]
+    text = program.split("\n")
+    if violation.line is not None and 1 <= violation.line <= len(text):
+        lines.append(f"Line {violation.line}: {one_line(text[violation.line - 1])}")
+    if violation.hint:
+        lines.append(f"Hint: {one_line(violation.hint, 600)}")
+    return (
+        ChatMessage(role="system", content=_design_system(plan)),
+        ChatMessage(role="user", content=_design_user(plan, task, "")),
+        ChatMessage(role="assistant", content=fenced(program)),
+        ChatMessage(role="user", content=parts.filled("repair", {"refusal": quoted("\n".join(lines), 2000)})),
+    )
+
+
+def critique(
+    plan: SearchPlan, entry: ArchiveEntry, findings: Sequence[Finding], parents: Sequence[ArchiveEntry]
+) -> tuple[ChatMessage, ...]:
+    """Ask what a trained candidate really does.
+
+    Args:
+        plan: The search.
+        entry: The candidate, with its outcome.
+        findings: What the rules found.
+        parents: Those it was written from.
+    """
+    candidate = [parts.in_full(entry)]
+    if findings:
+        candidate.append(f"Rules found: {' '.join(one_line(finding.sentence) for finding in findings)}")
+    before = "\n\n".join(parts.in_short(parent) for parent in parents)
+    values = {
+        "goal": quoted(plan.goal, LONGEST_GOAL),
+        "candidate": "\n".join(candidate),
+        "parents": f"# What it was written from\n\n{before}\n\n" if before else "",
+    }
+    system = {"road": parts.road(plan), "training": parts.training(plan), "judgement": parts.judgement(plan)}
+    return (
+        ChatMessage(role="system", content=parts.filled("critique_system", system)),
+        ChatMessage(role="user", content=parts.filled("critique", values)),
+    )
+
+
+def _design_system(plan: SearchPlan) -> str:
+    return parts.filled(
+        "design_system",
+        {
+            "road": parts.road(plan),
+            "training": parts.training(plan),
+            "judgement": parts.judgement(plan),
+            "language": parts.language(),
+            "state": parts.state_table(),
+        },
+    )
+
+
+def _design_user(plan: SearchPlan, task: Assigned, history: str) -> str:
+    names = [entry.candidate.id for entry in task.parents]
+    direction = task.direction.text
+    for mark, name in zip(("$first", "$second"), names, strict=False):
+        direction = direction.replace(mark, name)
+    return parts.filled("design", {"goal": quoted(plan.goal, LONGEST_GOAL), "history": history, "direction": direction})
+
+
+def _history(known: Known, parents: Sequence[ArchiveEntry], shown: tuple[int, int, int, int]) -> str:
+    best, worst, failed, refused = shown
+    full = list(parents) + [entry for entry in known.best[:best] if entry not in parents]
+    bad = [entry for entry in known.worst[:worst] if entry not in full]
+    sections = [
+        ("Baselines", parts.baselines(known.baselines)),
+        ("The best so far", "\n\n".join(parts.in_full(entry) for entry in full)),
+        ("What did badly", "\n\n".join(parts.in_short(entry) for entry in [*bad, *known.failed[:failed]])),
+        ("Refused lately; do not repeat this", parts.refusals(known.refused, refused)),
+    ]
+    text = "".join(f"# {title}\n\n{body}\n\n" for title, body in sections if body)
+    return f"{known.trained} programs have been trained so far.\n\n{text}" if known.trained else text
