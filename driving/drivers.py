@@ -128,7 +128,12 @@ def driver_named(name: str) -> Driver:
 
 
 def drive(
-    scenario: Scenario, seeds: Sequence[int], driver: Driver | Act, *, watch: int = -1
+    scenario: Scenario,
+    seeds: Sequence[int],
+    driver: Driver | Act,
+    *,
+    watch: int = -1,
+    simulator: type[HighwayVectorEnv] = HighwayVectorEnv,
 ) -> Iterator[tuple[HighwayVectorEnv, NDArray[np.bool_]]]:
     """Drive one episode for each seed, all together, and yield after every decision.
 
@@ -137,12 +142,13 @@ def drive(
         seeds: Seeds of the episodes.
         driver: Who drives.
         watch: The episode whose physics frames are kept (see `HighwayVectorEnv.watch`); -1 for none.
+        simulator: What simulates the road; `driving.reference.ReferenceVectorEnv` for highway-env itself.
 
     Yields:
         The environments, and which of them drove this decision, bool[N]. The first item is the start, where none did.
     """
     ego_driver = driver.ego_driver if isinstance(driver, ModelDriver) else EGO_ACTIONS
-    env = HighwayVectorEnv(len(seeds), scenario, autoreset=False, ego_driver=ego_driver)
+    env = simulator(len(seeds), scenario, autoreset=False, ego_driver=ego_driver)
     if isinstance(driver, RandomDriver):
         # One more than scheduled: summed in floating point, the clock may reach the duration a decision late.
         driver = driver.starting(seeds, scenario.decisions + 1)
@@ -162,7 +168,12 @@ OnDecision = Callable[[HighwayVectorEnv, NDArray[np.bool_]], None]
 
 
 def run_episodes(
-    scenario: Scenario, seeds: Sequence[int], driver: Driver | Act, *, on_decision: OnDecision | None = None
+    scenario: Scenario,
+    seeds: Sequence[int],
+    driver: Driver | Act,
+    *,
+    on_decision: OnDecision | None = None,
+    simulator: type[HighwayVectorEnv] = HighwayVectorEnv,
 ) -> EpisodeTable:
     """Drive one episode for each seed and measure them.
 
@@ -171,6 +182,7 @@ def run_episodes(
         seeds: Seeds of the episodes; at least one.
         driver: Who drives.
         on_decision: Called after every decision of every chunk of at most `CHUNK` episodes.
+        simulator: What simulates the road; `driving.reference.ReferenceVectorEnv` for highway-env itself.
 
     Returns:
         The episodes, in the order of the seeds.
@@ -183,7 +195,7 @@ def run_episodes(
     tables = []
     for first in range(0, len(seeds), CHUNK):
         chunk = seeds[first : first + CHUNK]
-        for env, driving in drive(scenario, chunk, driver):
+        for env, driving in drive(scenario, chunk, driver, simulator=simulator):
             if on_decision is not None and driving.any():
                 on_decision(env, driving)
         tables.append(episode_table(env.records, scenario, chunk))

@@ -90,12 +90,13 @@ def episode_table(record: EpisodeRecords, scenario: Scenario, seeds: Sequence[in
     return EpisodeTable(np.array(seeds, np.uint64), columns, histograms)
 
 
-def percentile(counts: NDArray[np.int64], width: float, share: float) -> float | None:
+def percentile(counts: NDArray[np.int64], edges: NDArray[np.float64], share: float) -> float | None:
     """Return a percentile of a histogram, interpolated inside its bin.
 
     Args:
-        counts: Frames in each bin, int64[BINS]; the last bin holds all that lies beyond the range.
-        width: Width of a bin, in the unit of the quantity: the result is off by less than that.
+        counts: Frames in each bin, int64[B]; the last bin holds all that lies beyond the range.
+        edges: Edges of the bins, in the unit of the quantity, float64[B + 1]. The result is off by less than the width
+            of its bin.
         share: Which percentile, 0 to 1.
 
     Returns:
@@ -104,10 +105,10 @@ def percentile(counts: NDArray[np.int64], width: float, share: float) -> float |
     rank = share * counts.sum()
     cumulated = np.cumsum(counts)
     place = int(np.searchsorted(cumulated, rank))
-    if counts.sum() == 0 or place >= len(counts) - 1:
+    if rank == 0 or place >= len(counts) - 1:
         return None
-    below = cumulated[place] - counts[place]
-    return float(width * (place + (rank - below) / counts[place]))
+    inside = (rank - cumulated[place] + counts[place]) / counts[place]
+    return float(edges[place] + inside * (edges[place + 1] - edges[place]))
 
 
 def summarise(table: EpisodeTable, scenario: Scenario) -> dict[str, float]:
@@ -158,7 +159,7 @@ def _percentiles(table: EpisodeTable) -> dict[str, float]:
     found = {}
     for name, (quantity, share) in wanted.items():
         counts = table.histograms[quantity].sum(axis=0, dtype=np.int64)
-        value = percentile(counts, records.BIN_WIDTHS[_HISTOGRAMS[quantity]], share)
+        value = percentile(counts, records.bin_edges(_HISTOGRAMS[quantity]), share)
         if value is not None:
             found[name] = value
     return found

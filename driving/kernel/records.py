@@ -12,6 +12,8 @@ that was ahead has its centre more than `VEHICLE_LENGTH` behind the ego's, suffe
 than `VEHICLE_LENGTH` ahead. Between the two nothing changes, so vehicles side by side do not count again and again.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,8 +61,12 @@ lane, sum of squared accelerations (m/s2)^2, sum of squared jerks (m/s3)^2."""
 TTC_HISTOGRAM, HEADWAY_HISTOGRAM, ACCEL_HISTOGRAM, JERK_HISTOGRAM = range(4)
 HISTOGRAMS = 4
 BINS = 300
-BIN_WIDTHS = (0.1, 0.1, 0.1, 1.0)
-"""Width of a bin: s, s, m/s2, m/s3. The last bin of each holds all that lies beyond: 30 s, 30 s, 30 m/s2, 300 m/s3."""
+TIME_BIN = 0.1
+"""Width of a bin of the two histograms of times, s. The last bin holds all from 29.9 s on."""
+BINS_PER_DECADE = 50
+SMALLEST = (0.01, 0.1)
+"""Bins of acceleration (m/s2) and jerk (m/s3): the first holds all below these, each further one is 10^(1/50), 4.7 %,
+wider than the one before, up to six decades."""
 
 LOW_TTC = 1.5
 """Time to collision that counts as low, s: the middle of the 1-3 s that traffic-conflict studies call critical."""
@@ -95,9 +101,20 @@ def begin_episode(
 
 
 @inlined
-def count(histograms: NDArray[np.int32], which: int, value: float) -> None:
-    """Count a value of at least 0 in its histogram."""
-    histograms[which, int(min(value / BIN_WIDTHS[which], BINS - 1.0))] += 1
+def count_time(histograms: NDArray[np.int32], which: int, value: float) -> None:
+    """Count a time of at least 0 s in its histogram."""
+    histograms[which, int(min(value / TIME_BIN, BINS - 1.0))] += 1
+
+
+@compiled
+def count_size(histograms: NDArray[np.int32], which: int, square: float) -> None:
+    """Count an acceleration or a jerk, given its square, in its histogram."""
+    smallest = SMALLEST[0] if which == ACCEL_HISTOGRAM else SMALLEST[1]
+    if square < smallest * smallest:
+        histograms[which, 0] += 1
+    else:
+        place = 1.0 + 0.5 * BINS_PER_DECADE * math.log10(square / (smallest * smallest))
+        histograms[which, int(min(place, BINS - 1.0))] += 1
 
 
 @compiled
@@ -135,8 +152,8 @@ def measure_motion(
     jerk_square = jerk_along * jerk_along + jerk_across * jerk_across
     record[ACCEL_SQUARES] += accel_square
     record[JERK_SQUARES] += jerk_square
-    count(histograms, ACCEL_HISTOGRAM, accel_square**0.5)
-    count(histograms, JERK_HISTOGRAM, jerk_square**0.5)
+    count_size(histograms, ACCEL_HISTOGRAM, accel_square)
+    count_size(histograms, JERK_HISTOGRAM, jerk_square)
 
 
 @compiled
@@ -156,8 +173,8 @@ def measure_exposure(
     record[LOW_TTC_FRAMES] += 1.0 if ttc < LOW_TTC else 0.0
     record[LOW_HEADWAY_FRAMES] += 1.0 if headway < LOW_HEADWAY else 0.0
     record[RIGHT_LANE_FRAMES] += 1.0 if lane == int(road[LANES]) - 1 else 0.0
-    count(histograms, TTC_HISTOGRAM, ttc)
-    count(histograms, HEADWAY_HISTOGRAM, headway)
+    count_time(histograms, TTC_HISTOGRAM, ttc)
+    count_time(histograms, HEADWAY_HISTOGRAM, headway)
 
 
 @compiled
@@ -223,3 +240,11 @@ def measure_decision(
     record[NATIVE_RETURN] += reward
     record[DECISIONS] += 1.0
     record[DISTANCE] = vehicles[X, 0] - memory[START_X]
+
+
+def bin_edges(which: int) -> NDArray[np.float64]:
+    """Return the edges of a histogram's bins in the unit of its quantity, float64[BINS + 1]; the last one is open."""
+    if which in (TTC_HISTOGRAM, HEADWAY_HISTOGRAM):
+        return np.array([TIME_BIN * place for place in range(BINS + 1)])
+    smallest = SMALLEST[0] if which == ACCEL_HISTOGRAM else SMALLEST[1]
+    return np.array([0.0, *(smallest * 10.0 ** (place / BINS_PER_DECADE) for place in range(BINS))])
