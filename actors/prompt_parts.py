@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
+from actors.archive import Baseline
 from actors.fitness import CONSTANTS, gate
-from actors.messages import ArchiveEntry, CurvePoint, Outcome, Refusal, SearchPlan, TracePoint
+from actors.messages import ArchiveEntry, CurvePoint, Refusal, SearchPlan, TracePoint
 from actors.untrusted import fenced, one_line, quoted
 from driving.kernel.layout import OBSERVED, TARGET_SPEEDS
 from search_spaces.functions import FUNCTIONS
@@ -33,6 +34,8 @@ SHOWN_METRICS = (
     "right_lane_share",
 )
 """Measures that a prompt shows, in this order."""
+BASELINE_METRICS = ("crash_rate", "speed_ms", "overtakes_per_min")
+"""Measures that a prompt shows of a baseline."""
 _GATE_AT = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4)
 
 
@@ -128,7 +131,7 @@ def in_full(entry: ArchiveEntry) -> str:
     outcome = entry.outcome
     lines = [f"## {_heading(entry)}", "", fenced(entry.candidate.source), "", *_judged(entry)]
     if outcome is not None:
-        lines += [_measures(outcome), *_learning(outcome.curve), *_components(outcome.traces)]
+        lines += [_measures(outcome.metrics), *_learning(outcome.curve), *_components(outcome.traces)]
     critique = entry.critique
     if critique is not None and critique.findings:
         lines.append(f"Rules found: {' '.join(one_line(finding.sentence) for finding in critique.findings)}")
@@ -141,7 +144,7 @@ def in_short(entry: ArchiveEntry) -> str:
     """Show a candidate that did badly: program, fitness, the measures that matter most, findings."""
     lines = [f"## {_heading(entry)}", "", fenced(entry.candidate.source), ""]
     if entry.outcome is not None and entry.outcome.status == "trained":
-        lines.append(_measures(entry.outcome, SHOWN_METRICS[:5]))
+        lines.append(_measures(entry.outcome.metrics, SHOWN_METRICS[:5]))
     elif entry.outcome is not None:
         lines.append(f"Not trained to the end: {one_line(entry.outcome.reason)}")
     if entry.critique is not None and entry.critique.findings:
@@ -149,12 +152,12 @@ def in_short(entry: ArchiveEntry) -> str:
     return "\n".join(lines)
 
 
-def baselines(entries: Iterable[ArchiveEntry]) -> str:
-    """Show baselines, one a line; empty when none is judged."""
+def baselines(drivers: Iterable[Baseline]) -> str:
+    """Show drivers to compare with, best first, one a line; empty when none is judged."""
+    judged = [(driver.fitness.value, driver) for driver in drivers if driver.fitness is not None]
     return "\n".join(
-        f"- {entry.candidate.id}: fitness {entry.fitness.value:.3f}; {_measures(entry.outcome, SHOWN_METRICS[:5])}"
-        for entry in entries
-        if entry.fitness is not None and entry.outcome is not None
+        f"- {driver.name}: fitness {value:.3f}. {_measures(driver.metrics, BASELINE_METRICS)}"
+        for value, driver in sorted(judged, key=lambda each: (-each[0], each[1].name))
     )
 
 
@@ -192,8 +195,8 @@ def _judged(entry: ArchiveEntry) -> list[str]:
     return [f"Terms: {each}; gate {entry.fitness.gate:.2f}. Lost, weighted: {shown}."]
 
 
-def _measures(outcome: Outcome, names: Sequence[str] = SHOWN_METRICS) -> str:
-    shown = [f"{name} {outcome.metrics[name]:.3g}" for name in names if name in outcome.metrics]
+def _measures(metrics: Mapping[str, float], names: Sequence[str] = SHOWN_METRICS) -> str:
+    shown = [f"{name} {metrics[name]:.3g}" for name in names if name in metrics]
     return f"Measured: {', '.join(shown)}."
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors import prompt_parts as parts
+from actors.archive import Archive, Baseline
 from actors.exchanges import estimate_tokens
 from actors.messages import ArchiveEntry, ChatMessage, Finding, Refusal, SearchPlan
 from actors.untrusted import fenced, one_line, quoted
@@ -29,6 +30,8 @@ _STEPS = (
     (0, 0, 0, 0),
 )
 """How many elites, bad ones, failed ones and refusals are shown, from most to least."""
+_TOP, _DIVERSE, _BAD = 3, 4, 2
+"""How many of the best, of good ones that drive differently, and of bad ones are chosen from an archive."""
 _KINDS = {"(fresh)": 0, "(improve)": 1, "(combine)": 2}
 """Kind of a direction, and how many candidates it builds on."""
 
@@ -49,9 +52,35 @@ class Known:
     best: tuple[ArchiveEntry, ...] = ()
     worst: tuple[ArchiveEntry, ...] = ()
     failed: tuple[ArchiveEntry, ...] = ()
-    baselines: tuple[ArchiveEntry, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
     refused: tuple[Refusal, ...] = ()
     trained: int = 0
+
+
+def known(archive: Archive, refused: Sequence[Refusal] = ()) -> Known:
+    """Choose from an archive what a designer is told.
+
+    Args:
+        archive: What the search has learned.
+        refused: What was refused since.
+    """
+    ranked = archive.ranked()
+    chosen = {entry.candidate.id for entry in (*archive.top(_TOP), *archive.diverse(_DIVERSE))}
+    drivers = dict(archive.baselines)
+    for name, candidate in archive.candidates.items():
+        if candidate.role == "baseline" and name in archive.outcomes:
+            drivers[name] = Baseline(
+                name=name, metrics=archive.outcomes[name].metrics, fitness=archive.fitnesses.get(name)
+            )
+    turned_down = {refusal.id: refusal for refusal in (*archive.refusals.values(), *refused)}
+    return Known(
+        best=tuple(entry for entry in ranked if entry.candidate.id in chosen),
+        worst=tuple(entry for entry in archive.worst(_BAD) if entry.candidate.id not in chosen),
+        failed=archive.failed(_BAD),
+        baselines=tuple(drivers.values()),
+        refused=tuple(turned_down[name] for name in sorted(turned_down)),
+        trained=len(ranked),
+    )
 
 
 @dataclass(frozen=True, slots=True)

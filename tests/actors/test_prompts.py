@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors import prompts
+from actors.archive import Archive, Baseline
 from actors.exchanges import estimate_tokens
-from actors.messages import ChatMessage, Finding, Refusal, SearchPlan
+from actors.messages import ArchiveEntry, ChatMessage, Finding, Fitness, Refusal, SearchPlan
 from actors.prompts import Assigned, Known
 from search_spaces.program import Violation
 from search_spaces.state import FIELDS
-from tests.entries import faulted, trained
+from tests.entries import METRICS, faulted, trained
 from tests.golden_files import assert_golden
 
 PLAN = SearchPlan(search_id="s")
@@ -43,8 +44,41 @@ KNOWN = Known(
         ),
         Refusal(id="g02-r000", generation=2, code="GATE_RECKLESS", reason="reckless earns more in 61 %", origin="llm"),
     ),
+    baselines=(
+        Baseline(name="slower", metrics=METRICS, fitness=Fitness(value=0.016, terms={}, gate=1.0, at_crash_upper=0.01)),
+        Baseline(
+            name="ppo-native", metrics=METRICS, fitness=Fitness(value=0.21, terms={}, gate=1.0, at_crash_upper=0.2)
+        ),
+        Baseline(name="left", metrics={}),
+    ),
     trained=17,
 )
+
+
+def archive_of(*entries: ArchiveEntry) -> Archive:
+    return Archive(
+        candidates={entry.candidate.id: entry.candidate for entry in entries},
+        outcomes={entry.candidate.id: entry.outcome for entry in entries if entry.outcome},
+        fitnesses={entry.candidate.id: entry.fitness for entry in entries if entry.fitness},
+        critiques={entry.candidate.id: entry.critique for entry in entries if entry.critique},
+        refusals={refusal.id: refusal for refusal in KNOWN.refused},
+        baselines={driver.name: driver for driver in KNOWN.baselines},
+    )
+
+
+def test_an_archive_gives_the_best_the_worst_and_the_failed() -> None:
+    many = [trained(f"g00-c{number:02d}", crash_rate=number / 12) for number in range(12)]
+    native = replace(trained("g00-c99"), candidate=replace(BEST[0].candidate, id="ppo", role="baseline", generation=-1))
+    late = Refusal(id="g02-r009", generation=2, code="E_TYPE", reason="late", origin="llm")
+    known = prompts.known(archive_of(*many, faulted("g01-c06"), native), [late])
+    assert [entry.candidate.id for entry in known.best[:3]] == ["g00-c00", "g00-c01", "g00-c02"]
+    assert list(known.best) == sorted(known.best, key=lambda entry: entry.candidate.id)
+    assert [entry.candidate.id for entry in known.worst] == ["g00-c11", "g00-c10"]
+    assert [entry.candidate.id for entry in known.failed] == ["g01-c06"]
+    assert {driver.name for driver in known.baselines} == {"slower", "ppo-native", "left", "ppo"}
+    assert known.refused[-1] == late
+    assert known.trained == 12
+    assert prompts.known(Archive()) == Known()
 
 
 def text_of(messages: tuple[ChatMessage, ...]) -> str:
@@ -81,7 +115,7 @@ def test_the_prompt_names_every_field_of_the_state() -> None:
 def test_history_is_left_out_until_the_prompt_fits(bound: int) -> None:
     known = replace(KNOWN, best=BEST * 3, refused=KNOWN.refused * 10)
     messages = prompts.design(PLAN, known, prompts.assigned(BEST, 0), bound)
-    smallest = prompts.design(PLAN, replace(Known(), trained=17), prompts.assigned(BEST, 0), bound)
+    smallest = prompts.design(PLAN, Known(baselines=KNOWN.baselines, trained=17), prompts.assigned(BEST, 0), bound)
     size = sum(estimate_tokens(message.content) for message in messages)
     assert size <= bound or messages == smallest
 
