@@ -6,8 +6,13 @@ Imports nothing heavier than numpy and nothing of the other packages.
 |---|---|
 | `errors.py` | the error tree |
 | `state.py` | the table of state fields |
-| `language.py` | source text to typed program |
-| `program.py` | the program: digest, components, canonical text, constants, reference evaluator |
+| `language.py` | source text to typed program: the way through the next nine |
+| `limits.py`, `allowlist.py` | what a text must be before it is parsed; which syntax exists |
+| `statements.py`, `calls.py`, `expressions.py` | syntax to graph |
+| `functions.py`, `symbols.py`, `arithmetic.py`, `values.py` | names, keys and operators; Python's numbers; compile-time values |
+| `operations.py`, `graph.py` | the table of operations; the typed, hash-consed graph of a program and its builder |
+| `program.py` | the program: components, constants, reference evaluator; error codes |
+| `semantics.py`, `printing.py`, `digest.py` | what each operation computes; canonical text; identity of a program |
 | `edits.py` | mutation, crossover and perturbation of programs |
 | `ppo.py`, `scenarios.py` | training settings; roads and seed sets |
 """
