@@ -2,6 +2,7 @@
 
 import ipaddress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -62,6 +63,16 @@ def parse_spec(spec: str) -> ProviderSpec:
     if kind == "replay" and rest:
         return ProviderSpec("replay", (), rest)
     raise UsageError(f"--llm {_shown(spec)}: expected {_FORMS}")
+
+
+def absolute_spec(spec: str) -> str:
+    """Return a spec that means the same in every working directory: the folder of a replay made absolute.
+
+    Raises:
+        UsageError: See `parse_spec`.
+    """
+    parsed = parse_spec(spec)
+    return f"replay:{Path(parsed.target).absolute()}" if parsed.kind == "replay" else spec
 
 
 def endpoint_of(spec: ProviderSpec, base_url: str | None, allow_http: bool) -> Endpoint:

@@ -1,12 +1,13 @@
 """Recorded exchanges instead of a model: for demonstrations, and for repeating a search exactly.
 
-A recording is a folder with one JSON file per exchange, `<exchange id>.json`, holding either a reply or a failure:
+A recording is the folder of a run, whose journal holds every exchange, or a folder with one JSON file per exchange,
+`<exchange id>.json`, holding either a reply or a failure:
 
     {"reply": {"exchange": "g00-a0-p00", "text": "...", "model": "...", "prompt_tokens": 812, ...}}
     {"failure": {"exchange": "g00-a0-p01", "code": "LLM_EMPTY", "reason": "..."}}
 
-In a reply only `text` is needed, so that a recording can be written by hand. `write_recording` writes the exchanges of
-a search; with them the same plan and seed design the same programs again.
+In a reply only `text` is needed, so that a recording can be written by hand. `write_recording` takes the exchanges out
+of a run (`recorded_exchanges`) into such a folder. With either, the same plan and seed design the same programs again.
 """
 
 import json
@@ -15,7 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from actors.journal import JournalReader
 from actors.messages import ChatFailure, ChatReply, Exchange
+from actors.storage import Storage
 from search_spaces.errors import ProviderError, UsageError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -25,21 +28,26 @@ MODEL = "replay"
 
 
 class ReplayProvider:
-    """Answers from a recording; see the module's docstring for its format.
+    """Answers from a recording; see the module's docstring for its formats.
 
     Args:
         folder: The recording.
 
     Raises:
         UsageError: No such folder, or no recorded exchange in it.
+        JournalError: A run whose journal is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             raise UsageError(f"--llm replay:{folder}: no such folder")
-        if not any(folder.glob("*.json")):
-            raise UsageError(f"--llm replay:{folder}: holds no recorded exchange (<exchange id>.json)")
         self._folder = folder
+        self._of_run = recorded_exchanges(folder)
+        if not self._of_run and not any(folder.glob("*.json")):
+            raise UsageError(
+                f"--llm replay:{folder}: holds no recorded exchange; expected a run that asked a model, or files "
+                "<exchange id>.json"
+            )
 
     @property
     def model(self) -> str:
@@ -52,15 +60,38 @@ class ReplayProvider:
         Raises:
             ProviderError: The file is there but is no recorded exchange.
         """
+        if exchange.id in self._of_run:
+            return self._of_run[exchange.id]
         path = self._folder / f"{exchange.id}.json"
-        if not _ID.fullmatch(exchange.id) or not path.is_file():
-            return ChatFailure(
-                exchange=exchange.id, code="LLM_UNRECORDED", reason=f"{self._folder} holds no exchange {exchange.id}"
-            )
-        return _read(path, exchange.id)
+        if not self._of_run and _ID.fullmatch(exchange.id) and path.is_file():
+            return _read(path, exchange.id)
+        return ChatFailure(
+            exchange=exchange.id, code="LLM_UNRECORDED", reason=f"{self._folder} holds no exchange {exchange.id}"
+        )
 
     def close(self) -> None:
         """See `ChatProvider`; there is nothing to release."""
+
+
+def recorded_exchanges(run: Path) -> dict[str, ChatReply | ChatFailure]:
+    """Return what came of every exchange of a run, by exchange id; a reply counts before any failure.
+
+    Args:
+        run: The run's folder; one without journal holds none.
+
+    Raises:
+        JournalError: The journal is damaged.
+    """
+    results: dict[str, ChatReply | ChatFailure] = {}
+    for event in JournalReader(Storage.at(run)).events_after():
+        if event.kind == "llm_replied":
+            reply = ChatReply.from_json(event.data)
+            results[reply.exchange] = reply
+        elif event.kind == "llm_failed":
+            failure = ChatFailure.from_json(event.data)
+            if not isinstance(results.get(failure.exchange), ChatReply):
+                results[failure.exchange] = failure
+    return results
 
 
 def write_recording(folder: Path, results: Iterable[ChatReply | ChatFailure]) -> int:

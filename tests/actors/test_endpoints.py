@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from actors.endpoints import DEFAULT_MODEL, Endpoint, ProviderSpec, endpoint_of, parse_spec
+from actors.endpoints import DEFAULT_MODEL, Endpoint, ProviderSpec, absolute_spec, endpoint_of, parse_spec
 from search_spaces.errors import UsageError
 
 
@@ -97,3 +99,9 @@ def test_a_password_in_a_spec_that_is_not_understood_is_not_repeated() -> None:
     with pytest.raises(UsageError) as caught:
         parse_spec("openai:https://user:hunter2@host")
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_recording_is_found_from_every_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert absolute_spec("replay:some/run") == f"replay:{tmp_path}/some/run"
+    assert absolute_spec("groq:a,b") == "groq:a,b"

@@ -1,10 +1,13 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from actors.journal import Journal
 from actors.messages import ChatFailure, ChatReply, Exchange
-from actors.replay import ReplayProvider, write_recording
+from actors.replay import ReplayProvider, recorded_exchanges, write_recording
+from actors.storage import Storage
 from search_spaces.errors import ProviderError, UsageError
 
 REPLY = ChatReply(
@@ -29,6 +32,22 @@ def test_repeats_replies_and_failures_exactly(tmp_path: Path) -> None:
     for _ in range(2):
         assert provider.chat(asked("g00-a0-p00")) == REPLY
         assert provider.chat(asked("g00-a0-p01")) == FAILURE
+
+
+def test_a_run_is_a_recording(tmp_path: Path) -> None:
+    journal = Journal(Storage.at(tmp_path / "run"))
+    journal.append("notice", {"text": "started"})
+    for failed in (replace(FAILURE, code="LLM_RATE"), FAILURE, replace(FAILURE, exchange=REPLY.exchange)):
+        journal.append("llm_failed", failed.to_json())
+    journal.append("llm_replied", REPLY.to_json())
+    journal.append("llm_failed", replace(FAILURE, exchange=REPLY.exchange).to_json())
+    journal.close()
+    provider = ReplayProvider(tmp_path / "run")
+    assert provider.chat(asked("g00-a0-p00")) == REPLY
+    assert provider.chat(asked("g00-a0-p01")) == FAILURE
+    assert isinstance(provider.chat(asked("config")), ChatFailure)
+    assert write_recording(tmp_path / "taken", recorded_exchanges(tmp_path / "run").values()) == 2
+    assert ReplayProvider(tmp_path / "taken").chat(asked("g00-a0-p00")) == REPLY
 
 
 def test_what_was_not_recorded_is_a_failure(tmp_path: Path) -> None:
