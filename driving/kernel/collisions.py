@@ -6,7 +6,7 @@ Derived from highway-env's `RoadObject.handle_collisions` and `utils.are_polygon
 import numpy as np
 from numpy.typing import NDArray
 
-from driving.kernel.jit import compiled, inlined
+from driving.kernel.jit import compiled
 from driving.kernel.layout import (
     COS,
     CRASHED,
@@ -43,13 +43,13 @@ def _place_rectangle(vehicles: NDArray[np.float64], i: int, polygon: NDArray[np.
         polygon[corner, 1] = (sine * along + cosine * across) + y
 
 
-@inlined
+@compiled
 def _interval_distance(low: float, high: float, other_low: float, other_high: float) -> float:
     """Return the distance between two intervals, negative when they overlap."""
     return other_low - high if low < other_low else low - other_high
 
 
-@inlined
+@compiled
 def _centre(polygon: NDArray[np.float64], axis: int) -> float:
     """Return the mean of the four corners in the order in which NumPy adds them."""
     total: float = ((polygon[0, axis] + polygon[1, axis]) + polygon[2, axis]) + polygon[3, axis]

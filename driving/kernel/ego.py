@@ -10,7 +10,6 @@ from driving.kernel.layout import (
     CRASHED,
     DELTA,
     EGO_ACTIONS,
-    EGO_MOBIL,
     FASTER,
     HEADING,
     LANE,
@@ -26,7 +25,7 @@ from driving.kernel.layout import (
     Y,
 )
 from driving.kernel.math import PI, clip, linear_map
-from driving.kernel.traffic import CHANGE_DELAY, drive
+from driving.kernel.traffic import CHANGE_DELAY
 from driving.kernel.vehicle import is_on_lane, is_reachable, steering_angle
 
 SPEED_GAIN = 1 / 0.6
@@ -90,22 +89,16 @@ def apply_action(
 
 
 @compiled
-def control(vehicles: NDArray[np.float64], flags: NDArray[np.int32], lanes: int, ego_driver: int) -> None:
-    """Set the ego's steering and acceleration for one frame.
+def control(vehicles: NDArray[np.float64], flags: NDArray[np.int32]) -> None:
+    """Set the steering and acceleration of an ego that is driven by actions, for one frame.
 
     Args:
         vehicles: Quantities of one environment, float64[VEHICLE_ROWS, V].
         flags: Its flags, int32[FLAG_ROWS, V].
-        lanes: Number of lanes.
-        ego_driver: `EGO_ACTIONS`, `EGO_IDM` or `EGO_MOBIL`.
     """
-    if ego_driver == EGO_ACTIONS:
-        vehicles[STEERING, 0] = steering_angle(
-            vehicles[Y, 0], vehicles[HEADING, 0], vehicles[SPEED, 0], flags[TARGET_LANE, 0]
-        )
-        vehicles[ACCELERATION, 0] = SPEED_GAIN * (vehicles[TARGET_SPEED, 0] - vehicles[SPEED, 0])
-    else:
-        drive(vehicles, flags, 0, lanes, ego_driver == EGO_MOBIL)
+    target = int(flags[TARGET_LANE, 0])
+    vehicles[STEERING, 0] = steering_angle(vehicles[Y, 0], vehicles[HEADING, 0], vehicles[SPEED, 0], target)
+    vehicles[ACCELERATION, 0] = SPEED_GAIN * (vehicles[TARGET_SPEED, 0] - vehicles[SPEED, 0])
 
 
 @compiled

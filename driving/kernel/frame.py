@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from driving.kernel.collisions import handle_collisions
 from driving.kernel.ego import control
 from driving.kernel.jit import compiled
-from driving.kernel.layout import ALL_PAIRS, EGO_ACTIONS, FRAME_S, LANES, ORDER, RANK, TIMER, X
+from driving.kernel.layout import ALL_PAIRS, EGO_ACTIONS, EGO_MOBIL, FRAME_S, LANES, ORDER, RANK, TIMER, X
 from driving.kernel.traffic import drive
 from driving.kernel.vehicle import move
 
@@ -61,9 +61,11 @@ def advance_frame(
     count = flags.shape[1]
     lanes = int(road[LANES])
     frame_s = road[FRAME_S]
-    control(vehicles, flags, lanes, ego_driver)
-    for i in range(1, count):
-        drive(vehicles, flags, i, lanes, True)
+    for i in range(count):
+        if i == 0 and ego_driver == EGO_ACTIONS:
+            control(vehicles, flags)
+        else:
+            drive(vehicles, flags, i, lanes, i > 0 or ego_driver == EGO_MOBIL)
     for i in range(count):
         if i > 0 or ego_driver != EGO_ACTIONS:
             vehicles[TIMER, i] += frame_s

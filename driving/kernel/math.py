@@ -14,7 +14,7 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-from driving.kernel.jit import inlined
+from driving.kernel.jit import compiled
 
 PI = math.pi
 TWO_PI = 2.0 * math.pi
@@ -33,25 +33,25 @@ fused_multiply_add: Callable[[float, float, float], float] = intrinsic(_fused_mu
 """`a * b + c` with one rounding; callable from compiled code only."""
 
 
-@inlined
+@compiled
 def dot(ax: float, ay: float, bx: float, by: float) -> float:
     """Return the dot product of two 2-vectors as OpenBLAS rounds it."""
     return fused_multiply_add(ay, by, ax * bx)
 
 
-@inlined
+@compiled
 def norm(x: float, y: float) -> float:
     """Return the length of a 2-vector as `numpy.linalg.norm` rounds it."""
     return math.sqrt(fused_multiply_add(y, y, x * x))
 
 
-@inlined
+@compiled
 def clip(value: float, low: float, high: float) -> float:
     """Return `value` limited to [`low`, `high`]."""
     return min(max(value, low), high)
 
 
-@inlined
+@compiled
 def not_zero(value: float) -> float:
     """Return `value`, or 0.01 with its sign where it is smaller than that (highway-env's `not_zero`)."""
     if abs(value) > 1e-2:
@@ -61,7 +61,7 @@ def not_zero(value: float) -> float:
     return -1e-2
 
 
-@inlined
+@compiled
 def wrap_to_pi(angle: float) -> float:
     """Return `angle`, rad, wrapped to [-pi, pi)."""
     turned = angle + PI
@@ -71,7 +71,7 @@ def wrap_to_pi(angle: float) -> float:
     return turned - PI
 
 
-@inlined
+@compiled
 def linear_map(value: float, low: float, high: float, to_low: float, to_high: float) -> float:
     """Map `value` from [`low`, `high`] to [`to_low`, `to_high`], unclipped (highway-env's `lmap`)."""
     return to_low + (value - low) * (to_high - to_low) / (high - low)

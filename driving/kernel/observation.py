@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from driving.kernel.jit import compiled, inlined
+from driving.kernel.jit import compiled
 from driving.kernel.layout import COS, OBSERVATION_COLUMNS, OBSERVED, SIN, SPEED, X, Y
 from driving.kernel.math import clip, linear_map, norm
 from driving.kernel.vehicle import LANE_WIDTH, MAX_SPEED, VEHICLE_LENGTH
@@ -53,7 +53,7 @@ def find_nearest(
     return found
 
 
-@inlined
+@compiled
 def _normalise(value: float, limit: float) -> np.float32:
     """Map [-`limit`, `limit`] to [-1, 1], clipped, and round to single precision."""
     return np.float32(clip(linear_map(value, -limit, limit, -1.0, 1.0), -1.0, 1.0))

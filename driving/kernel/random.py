@@ -8,7 +8,7 @@ NumPy adopted. A stream is uint64[STREAM_WORDS]: state high and low, increment h
 import numpy as np
 from numpy.typing import NDArray
 
-from driving.kernel.jit import compiled, inlined
+from driving.kernel.jit import compiled
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -32,7 +32,7 @@ _MIX_LEFT = np.uint64(0xCA01F9DD)
 _MIX_RIGHT = np.uint64(0x4973F715)
 
 
-@inlined
+@compiled
 def _multiply(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the high and low word of the product of two 64-bit words."""
     a_low, a_high = a & _LOW_32, a >> _HALF
@@ -46,7 +46,7 @@ def _multiply(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     return high, low
 
 
-@inlined
+@compiled
 def _advance(stream: NDArray[np.uint64]) -> None:
     """Step the 128-bit linear congruential generator once."""
     high, low = _multiply(stream[1], _MULTIPLIER_LOW)
@@ -97,7 +97,7 @@ def integers(stream: NDArray[np.uint64], count: int) -> int:
     return int(product >> _HALF)
 
 
-@inlined
+@compiled
 def _hash(value: np.uint64, constant: np.uint64, factor: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Hash a 32-bit word; return it and the next constant."""
     following = (constant * factor) & _LOW_32
@@ -105,7 +105,7 @@ def _hash(value: np.uint64, constant: np.uint64, factor: np.uint64) -> tuple[np.
     return hashed ^ (hashed >> _SEED_SHIFT), following
 
 
-@inlined
+@compiled
 def _mix(left: np.uint64, right: np.uint64) -> np.uint64:
     """Mix two 32-bit words into one."""
     mixed = (left * _MIX_LEFT - right * _MIX_RIGHT) & _LOW_32

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from driving.kernel.jit import compiled, inlined
+from driving.kernel.jit import compiled
 from driving.kernel.layout import (
     ACCELERATION,
     COS,
@@ -111,7 +111,7 @@ def find_rear(vehicles: NDArray[np.float64], flags: NDArray[np.int32], i: int, l
     return NOBODY
 
 
-@inlined
+@compiled
 def desired_gap(vehicles: NDArray[np.float64], follower: int, leader: int) -> float:
     """Return the distance, m, that IDM wants `follower` to keep to `leader`."""
     speed = vehicles[SPEED, follower]
@@ -129,14 +129,14 @@ def free_acceleration(vehicles: NDArray[np.float64], i: int, delta: float) -> fl
     return COMFORT_ACCELERATION * (1 - math.pow(max(vehicles[SPEED, i], 0.0) / target, delta))
 
 
-@inlined
+@compiled
 def interaction(vehicles: NDArray[np.float64], follower: int, leader: int) -> float:
     """Return how much, m/s2, `leader` takes from the free acceleration of `follower`."""
     ratio = desired_gap(vehicles, follower, leader) / not_zero(vehicles[X, leader] - vehicles[X, follower])
     return COMFORT_ACCELERATION * (ratio * ratio)
 
 
-@inlined
+@compiled
 def _behind(vehicles: NDArray[np.float64], i: int, free: float, front: int) -> float:
     """Return IDM's acceleration, m/s2, of vehicle `i` with `front` ahead of it, or nobody."""
     if front >= 0:
@@ -177,7 +177,7 @@ def _choose_lane(
     With that politeness four of MOBIL's six accelerations are multiplied by zero, and are left out. Left comes before
     right, and a later success replaces an earlier one.
     """
-    lane_now = flags[LANE, i]
+    lane_now = int(flags[LANE, i])
     staying = _behind(vehicles, i, free, front)
     for side in (-1, 1):
         lane = lane_now + side
@@ -204,7 +204,7 @@ def drive(vehicles: NDArray[np.float64], flags: NDArray[np.int32], i: int, lanes
     """
     if flags[CRASHED, i]:
         return
-    lane = flags[LANE, i]
+    lane = int(flags[LANE, i])
     front = find_front(vehicles, flags, i, lane)
     free = free_acceleration(vehicles, i, vehicles[DELTA, i])
     if changes_lanes:
@@ -214,7 +214,7 @@ def drive(vehicles: NDArray[np.float64], flags: NDArray[np.int32], i: int, lanes
             vehicles[TIMER, i] = 0.0
             if abs(vehicles[SPEED, i]) >= MIN_CHANGE_SPEED:
                 _choose_lane(vehicles, flags, i, lanes, free, front)
-    target = flags[TARGET_LANE, i]
+    target = int(flags[TARGET_LANE, i])
     vehicles[STEERING, i] = steering_angle(vehicles[Y, i], vehicles[HEADING, i], vehicles[SPEED, i], target)
     acceleration = _behind(vehicles, i, free, front)
     if lane != target:

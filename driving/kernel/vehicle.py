@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from driving.kernel.jit import compiled, inlined
+from driving.kernel.jit import compiled
 from driving.kernel.layout import (
     ACCELERATION,
     COS,
@@ -46,13 +46,13 @@ MAX_SPEED = 40.0
 """m/s in either direction; highway-env's `Vehicle.MAX_SPEED` and `MIN_SPEED`."""
 
 
-@inlined
+@compiled
 def is_on_lane(x: float, y: float, lane: int, margin: float) -> bool:
     """Tell whether (`x`, `y`), m, lies on `lane` widened by `margin`, m, on either side."""
     return abs(y - LANE_WIDTH * lane) <= LANE_WIDTH / 2 + margin and x >= -VEHICLE_LENGTH and x < LANE_END
 
 
-@inlined
+@compiled
 def is_reachable(x: float, y: float, lane: int) -> bool:
     """Tell whether `lane` may be chosen as target lane from (`x`, `y`), m."""
     return abs(y - LANE_WIDTH * lane) <= 2.0 * LANE_WIDTH and x >= 0.0 and x < LANE_END
