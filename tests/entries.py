@@ -1,5 +1,6 @@
 """Archive entries for tests of prompts and designers."""
 
+from actors.archive import Archive
 from actors.fitness import fitness
 from actors.messages import (
     ArchiveEntry,
@@ -80,4 +81,14 @@ def faulted(identity: str) -> ArchiveEntry:
             id=identity, generation=1, source=STARTING_PROGRAMS["comfort"], digest=identity, seed=2, origin="llm"
         ),
         outcome=Outcome(candidate_id=identity, status="faulted", reason="the reward was inf at decision 812"),
+    )
+
+
+def archive_of(*entries: ArchiveEntry) -> Archive:
+    """An archive that holds these entries."""
+    return Archive(
+        candidates={entry.candidate.id: entry.candidate for entry in entries},
+        outcomes={entry.candidate.id: entry.outcome for entry in entries if entry.outcome},
+        fitnesses={entry.candidate.id: entry.fitness for entry in entries if entry.fitness},
+        critiques={entry.candidate.id: entry.critique for entry in entries if entry.critique},
     )

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from actors import prompts
 from actors.archive import Archive, Baseline
 from actors.exchanges import estimate_tokens
-from actors.messages import ArchiveEntry, ChatMessage, Finding, Fitness, Refusal, SearchPlan
+from actors.messages import ChatMessage, Finding, Fitness, Refusal, SearchPlan
 from actors.prompts import Assigned, Known
 from search_spaces.program import Violation
 from search_spaces.state import FIELDS
-from tests.entries import METRICS, faulted, trained
+from tests.entries import METRICS, archive_of, faulted, trained
 from tests.golden_files import assert_golden
 
 PLAN = SearchPlan(search_id="s")
@@ -55,22 +55,17 @@ KNOWN = Known(
 )
 
 
-def archive_of(*entries: ArchiveEntry) -> Archive:
-    return Archive(
-        candidates={entry.candidate.id: entry.candidate for entry in entries},
-        outcomes={entry.candidate.id: entry.outcome for entry in entries if entry.outcome},
-        fitnesses={entry.candidate.id: entry.fitness for entry in entries if entry.fitness},
-        critiques={entry.candidate.id: entry.critique for entry in entries if entry.critique},
-        refusals={refusal.id: refusal for refusal in KNOWN.refused},
-        baselines={driver.name: driver for driver in KNOWN.baselines},
-    )
-
-
 def test_an_archive_gives_the_best_the_worst_and_the_failed() -> None:
     many = [trained(f"g00-c{number:02d}", crash_rate=number / 12) for number in range(12)]
     native = replace(trained("g00-c99"), candidate=replace(BEST[0].candidate, id="ppo", role="baseline", generation=-1))
     late = Refusal(id="g02-r009", generation=2, code="E_TYPE", reason="late", origin="llm")
-    known = prompts.known(archive_of(*many, faulted("g01-c06"), native), [late])
+    archive = archive_of(*many, faulted("g01-c06"), native)
+    archive = replace(
+        archive,
+        refusals={refusal.id: refusal for refusal in KNOWN.refused},
+        baselines={driver.name: driver for driver in KNOWN.baselines},
+    )
+    known = prompts.known(archive, [late])
     assert [entry.candidate.id for entry in known.best[:3]] == ["g00-c00", "g00-c01", "g00-c02"]
     assert list(known.best) == sorted(known.best, key=lambda entry: entry.candidate.id)
     assert [entry.candidate.id for entry in known.worst] == ["g00-c11", "g00-c10"]

@@ -1,6 +1,7 @@
 """The real Groq client against a loopback server that misbehaves in every way that was met."""
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -360,6 +361,15 @@ def test_replies_are_cleaned_and_redacted() -> None:
     assert isinstance(reply, ChatReply)
     assert reply.text == "a?b *** ***"
     assert reply.prompt_tokens > 5
+
+
+def test_no_log_line_holds_a_key(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with rig(say.error(500, KEY), say.error(401, KEY), say.answer("hello"), keys=(KEY, SECOND)) as made:
+        assert isinstance(made.chat(), ChatReply)
+    assert len(caplog.records) > 3
+    assert KEY not in caplog.text
+    assert SECOND not in caplog.text
 
 
 def test_text_may_come_in_parts() -> None:
