@@ -49,7 +49,7 @@ class Archive(Message):
     Attributes:
         candidates: What was accepted, by id; PPO under the native reward is among them, with role `baseline`.
         outcomes: What was delivered, by candidate id.
-        fitnesses: How it was judged; absent for what was not trained or could not be judged.
+        fitnesses: How it was judged; None where a needed measure is undefined, absent for what was not trained.
         critiques: What was said about it.
         refusals: What was turned down, by id.
         baselines: Drivers to compare with, by name.
@@ -57,7 +57,7 @@ class Archive(Message):
 
     candidates: Mapping[str, Candidate] = field(default_factory=dict)
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    fitnesses: Mapping[str, Fitness] = field(default_factory=dict)
+    fitnesses: Mapping[str, Fitness | None] = field(default_factory=dict)
     critiques: Mapping[str, Critique] = field(default_factory=dict)
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
@@ -70,8 +70,8 @@ class Archive(Message):
                 return replace(self, candidates=_with(self.candidates, data["id"], Candidate.from_json(data)))
             case "delivered":
                 return replace(self, outcomes=_with(self.outcomes, data["candidate_id"], Outcome.from_json(data)))
-            case "judged" if data["fitness"] is not None:
-                fitness = Fitness.from_json(data["fitness"])
+            case "judged":
+                fitness = None if data["fitness"] is None else Fitness.from_json(data["fitness"])
                 return replace(self, fitnesses=_with(self.fitnesses, data["candidate_id"], fitness))
             case "criticised":
                 return replace(self, critiques=_with(self.critiques, data["candidate_id"], Critique.from_json(data)))
@@ -107,19 +107,20 @@ class Archive(Message):
         )
 
     def entries(self, generation: int | None = None) -> tuple[ArchiveEntry, ...]:
-        """Return the candidates that compete, by id; those of one generation alone if it is given."""
-        return tuple(
-            self.entry(key)
-            for key, each in sorted(self.candidates.items())
+        """Return the candidates that compete, in their order; those of one generation alone if it is given."""
+        competing = [
+            each
+            for each in self.candidates.values()
             if each.role == "candidate" and generation in (None, each.generation)
-        )
+        ]
+        return tuple(self.entry(each.id) for each in sorted(competing, key=place))
 
     def parents(self, candidate_id: str) -> tuple[ArchiveEntry, ...]:
         """Return those that a candidate was written from, as far as they are known."""
         return tuple(self.entry(each) for each in self.candidates[candidate_id].parents if each in self.candidates)
 
     def ranked(self) -> tuple[ArchiveEntry, ...]:
-        """Return the judged candidates, best first, equals by id."""
+        """Return the judged candidates, best first, equals in their order."""
         judged = [each for each in self.entries() if each.fitness is not None]
         return tuple(sorted(judged, key=lambda each: -_value(each)))
 
@@ -155,6 +156,11 @@ class Archive(Message):
     def digests(self) -> Mapping[str, str]:
         """Return the id of the candidate of each program digest."""
         return {each.digest: key for key, each in self.candidates.items() if each.digest}
+
+
+def place(candidate: Candidate) -> tuple[int, int, str]:
+    """Return what candidates are sorted by: generation, then number."""
+    return candidate.generation, len(candidate.id), candidate.id
 
 
 def _with(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:

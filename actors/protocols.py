@@ -6,20 +6,18 @@ accept. What is refused is recorded and asked for again in the next attempt, wit
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from actors.archive import Archive
 from actors.messages import ArchiveEntry, ChatFailure, ChatReply, Critique, Exchange, Finding, Proposal, Refusal
-
-if TYPE_CHECKING:
-    from actors.archive import Archive
-    from search_spaces.program import RewardProgram, Violation
+from search_spaces.program import RewardProgram, Violation
 
 Ask = Callable[[Exchange], ChatReply | ChatFailure]
 """Ask a model. The request is journalled before it is sent and the reply before it is returned; when the journal holds
 a reply to this exchange id already, it is returned and nothing is sent. May be called from several threads at once.
 Raises `ProviderError` when no exchange can ever succeed."""
 
-Examine = Callable[[str], "RewardProgram | Violation"]
+Examine = Callable[[str], RewardProgram | Violation]
 """Say whether a program or a reply holding one would be accepted: extraction, language, gate, duplicates. Pure, safe to
 call from several threads."""
 
@@ -38,7 +36,7 @@ class DesignBrief:
         examine: For a designer that repairs its proposal before it hands it over.
     """
 
-    archive: "Archive"
+    archive: Archive
     generation: int
     attempt: int
     count: int

@@ -1,0 +1,325 @@
+"""Who knows how far a search is: hands out candidates, takes outcomes, and has the next generation designed.
+
+`ask`, `assignment`, `training`, `deliver`, `tell` and `progress` answer at once; designing, measuring baselines and
+critique happen backstage. Every call may come twice. All state is the journal's: a coordinator that is started again on
+the same folder goes on where the journal ends.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from actors.backstage import Backstage, Inline, Threads
+from actors.deliveries import sound_outcome, store_delivery
+from actors.fitness import fitness
+from actors.keys import Credentials
+from actors.ledger import Ledger
+from actors.messages import (
+    ArchiveEntry,
+    Assignment,
+    Candidate,
+    Delivery,
+    Message,
+    Outcome,
+    SearchPlan,
+)
+from actors.progress import Pace, Phase, Progress, progress_of
+from actors.record import SearchRecord
+from actors.storage import Storage
+from actors.studio import Studio
+from actors.summary import write_summary
+from search_spaces.errors import RunError
+
+NATIVE = "ppo-native"
+"""Baseline that is trained: PPO under highway-env's own reward."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask(Message):
+    """What a free trial is told.
+
+    Attributes:
+        verdict: `train` a candidate; `wait` and ask again; `finished`: nothing will ever come.
+        candidate_id: Whom to train.
+    """
+
+    verdict: Literal["train", "wait", "finished"]
+    candidate_id: str | None = None
+
+
+class Coordinator:
+    """Runs one search.
+
+    Args:
+        location: The run's folder: a path or a URI.
+        plan: The search; None to go on with the one in the folder.
+        session: Names the driver that started it; trials of an earlier session count as gone.
+        take_over: See `lock.lock_run`.
+        wait_s: See `lock.lock_run`.
+        threads: Whether to work backstage; otherwise each call does what it leads to before it returns.
+        clock: Seconds since 1970 UTC.
+
+    Raises:
+        RunError: The folder holds no search, or another one than `plan`.
+        RunLockedError: Another coordinator writes this run.
+        JournalError: The journal is damaged.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        plan: SearchPlan | None,
+        *,
+        session: str,
+        take_over: bool = False,
+        wait_s: float = 0.0,
+        threads: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._storage = Storage.at(location)
+        self._ledger = Ledger(self._storage, take_over=take_over, wait_s=wait_s, clock=clock)
+        self._plan = self._begin(location, plan, session)
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._backstage: Backstage = Threads() if threads else Inline()
+        self._studio: Studio | None = None
+        self._paces: dict[str, Pace] = {}
+        self._delivered_here = 0
+
+    def _begin(self, location: str, plan: SearchPlan | None, session: str) -> SearchPlan:
+        known = self._ledger.record.plan
+        if known is None and plan is None:
+            self._ledger.close()
+            raise RunError(f"{location} holds no search; expected a run's folder with events/")
+        if known is not None and plan is not None and known != plan:
+            self._ledger.close()
+            raise RunError(
+                f"{location} holds another search ({known.search_id}); choose another folder, or --resume it"
+            )
+        if known is None and plan is not None:
+            self._ledger.write("search_started", {"plan": plan.to_json()})
+        self._ledger.write("opened", {"session": session})
+        chosen = self._ledger.record.plan
+        if chosen is None:
+            raise RunError(f"{location}: the plan was not written")
+        return chosen
+
+    @property
+    def record(self) -> SearchRecord:
+        """The search as its journal stands."""
+        return self._ledger.record
+
+    def plan(self) -> SearchPlan:
+        """Return what was asked for."""
+        return self._plan
+
+    def unlock(self, credentials: Credentials) -> None:
+        """Take the keys and begin (or go on) designing; unlocking twice is harmless.
+
+        Raises:
+            UsageError: An LLM spec, URL or folder that cannot be used, or no key for Groq.
+        """
+        with self._lock:
+            if self._studio is None:
+                self._studio = Studio(self._plan, self._ledger, self._storage, credentials)
+                self._advance()
+
+    def ask(self, trial_id: str) -> Ask:
+        """Give a candidate to a trial; the same one when the trial asks again."""
+        with self._lock:
+            record = self.record
+            if record.finished or self._backstage.fault is not None:
+                return Ask(verdict="finished")
+            for candidate_id, trial in record.assigned.items():
+                if trial == trial_id:
+                    return Ask(verdict="train", candidate_id=candidate_id)
+            waiting = record.waiting() if self._studio is not None else []
+            if not waiting:
+                return Ask(verdict="wait")
+            chosen = waiting[0].id
+            self._ledger.write("assigned", {"candidate_id": chosen, "trial_id": trial_id})
+            self._advance()
+            return Ask(verdict="train", candidate_id=chosen)
+
+    def assignment(self, candidate_id: str) -> Assignment:
+        """Return what a trial needs to train a candidate.
+
+        Raises:
+            RunError: No candidate of that id.
+        """
+        candidate = self._candidate(candidate_id)
+        return Assignment(
+            candidate_id=candidate_id,
+            source=candidate.source if candidate.role == "candidate" else None,
+            seed=candidate.seed,
+            steps=self._plan.steps,
+            ppo=self._plan.ppo,
+            scenario=self._plan.scenario,
+            held_out=self._plan.held_out,
+        )
+
+    def training(self, candidate_id: str, steps: int, steps_per_s: float) -> None:
+        """Hear how far a trial is."""
+        self._paces[candidate_id] = Pace(steps, steps_per_s)
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Take an outcome: store its files, write it down, judge it; the first one of a candidate counts.
+
+        Raises:
+            RunError: No candidate of that id.
+        """
+        candidate_id = delivery.outcome.candidate_id
+        self._candidate(candidate_id)
+        with self._lock:
+            if candidate_id in self.record.archive.outcomes:
+                return
+            delivery = replace(delivery, outcome=sound_outcome(delivery.outcome))
+            store_delivery(self._storage, delivery)
+            self._ledger.write("delivered", delivery.outcome.to_json())
+            self._paces.pop(candidate_id, None)
+            self._delivered_here += 1
+            self._advance()
+
+    def tell(self, trial_id: str, reason: str | None) -> None:
+        """Hear that a trial ended.
+
+        A candidate whose trial ended without delivering is given to another trial, `plan.attempts` times in all.
+
+        Args:
+            trial_id: Which trial.
+            reason: Why it ended early; None when it ended by itself.
+        """
+        with self._lock:
+            record = self.record
+            lost = [each for each, trial in record.assigned.items() if trial == trial_id]
+            for candidate_id in lost:
+                self._bury(candidate_id, trial_id, reason or "the trial ended without an outcome")
+
+    def _bury(self, candidate_id: str, trial_id: str, reason: str) -> None:
+        attempt = self.record.deaths.get(candidate_id, 0) + 1
+        death = {"candidate_id": candidate_id, "trial_id": trial_id, "reason": reason, "attempt": attempt}
+        self._ledger.write("trial_failed", death)
+        self._paces.pop(candidate_id, None)
+        if attempt >= self._plan.attempts:
+            reason = f"its trial died {attempt} times; last: {reason}"
+            self.deliver(Delivery(outcome=Outcome(candidate_id=candidate_id, status="failed", reason=reason)))
+
+    def progress(self) -> Progress:
+        """Return how far the search is."""
+        fault = self._backstage.fault
+        with self._lock:
+            paces = dict(self._paces)
+        return progress_of(self.record, paces, self._phase(), self._left_s(), None if fault is None else str(fault))
+
+    def check(self) -> None:
+        """Raise what broke the search, if anything did."""
+        fault = self._backstage.fault
+        if fault is not None:
+            raise fault
+
+    def close(self) -> None:
+        """Write the summary and let another coordinator have the run."""
+        self._backstage.close()
+        if self._studio is not None:
+            self._studio.close()
+        write_summary(self._storage, self.record)
+        self._ledger.close()
+
+    def _candidate(self, candidate_id: str) -> Candidate:
+        candidate = self.record.archive.candidates.get(candidate_id)
+        if candidate is None:
+            raise RunError(f"search {self._plan.search_id} has no candidate {candidate_id}")
+        return candidate
+
+    def _phase(self) -> Phase:
+        if self._backstage.fault is not None:
+            return "broken"
+        if self.record.finished:
+            return "finished"
+        if self._studio is None:
+            return "locked"
+        if self._backstage.busy("design"):
+            return "designing"
+        return "training" if self.record.assigned or self.record.waiting() else "criticising"
+
+    def _left_s(self) -> float | None:
+        record = self.record
+        if not self._delivered_here:
+            return None
+        done = sum(entry.outcome is not None for entry in record.archive.entries())
+        left = self._plan.population * self._plan.generations - done
+        return (self._clock() - record.opened_at) / self._delivered_here * left
+
+    def _advance(self) -> None:
+        """Do what the record allows next; harmless when there is nothing to do."""
+        with self._lock:
+            studio = self._studio
+            if studio is None or self._backstage.fault is not None or self.record.finished:
+                return
+            self._judge()
+            for entry in self._unread():
+                candidate_id = entry.candidate.id
+                self._backstage.start(
+                    f"read {candidate_id}", lambda each=candidate_id: studio.read(each), self._advance
+                )
+            self._finish_generations()
+            self._design(studio)
+            if self._plan.baselines:
+                self._measure(studio)
+            self._finish()
+
+    def _judge(self) -> None:
+        archive = self.record.archive
+        for candidate_id, outcome in archive.outcomes.items():
+            if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
+                continue
+            judged = fitness(outcome.metrics, self._plan.held_out)
+            value = judged.to_json() if judged else None
+            if archive.candidates[candidate_id].role == "baseline":
+                data = {"name": candidate_id, "metrics": dict(outcome.metrics), "fitness": value}
+                self._ledger.write("baseline", data)
+            else:
+                self._ledger.write("judged", {"candidate_id": candidate_id, "fitness": value})
+
+    def _unread(self) -> list[ArchiveEntry]:
+        return [
+            entry
+            for entry in self.record.archive.entries()
+            if entry.critique is None and entry.outcome is not None and entry.outcome.status == "trained"
+        ]
+
+    def _finish_generations(self) -> None:
+        generation = len(self.record.generations)
+        while generation < self._plan.generations and self.record.complete(generation):
+            score = self.record.score(generation)
+            self._ledger.write("generation_finished", {"generation": generation, **score.to_json()})
+            write_summary(self._storage, self.record)
+            generation += 1
+
+    def _design(self, studio: Studio) -> None:
+        """Have the next generation designed; here alone generational and steady search differ."""
+        record, plan = self.record, self._plan
+        generation = next((each for each in range(plan.generations) if record.missing(each)), None)
+        if generation is None:
+            return
+        due = not record.waiting() if plan.steady else len(record.generations) >= generation
+        if due or generation == 0:
+            self._backstage.start(f"design {generation}", partial(studio.design, generation), self._advance)
+
+    def _measure(self, studio: Studio) -> None:
+        if NATIVE not in self.record.archive.candidates:
+            self._ledger.write("accepted", studio.native(NATIVE).to_json())
+        if studio.unmeasured():
+            self._backstage.start("baselines", studio.measure, self._advance)
+
+    def _finish(self) -> None:
+        archive, plan = self.record.archive, self._plan
+        done = len(self.record.generations) == plan.generations and not self._backstage.busy("baselines")
+        if not done or any(each not in archive.outcomes for each in archive.candidates) or self.record.finished:
+            return
+        best = archive.top(1)
+        self._ledger.write("search_finished", {"champion": best[0].candidate.id if best else None})
+        write_summary(self._storage, self.record)

@@ -1,0 +1,60 @@
+"""Outcomes on their way into the journal, and files on their way into the run's folder."""
+
+import json
+from dataclasses import replace
+
+from actors.messages import Candidate, Critique, Delivery, Outcome
+from actors.storage import Storage
+from actors.untrusted import quoted
+
+LONGEST_COMMENT = 4000
+"""Characters of a model's comment that are written into `critique.md`."""
+
+
+def sound_outcome(outcome: Outcome) -> Outcome:
+    """Return the outcome, or a failed one in its place when it holds a number that is not finite."""
+    try:
+        json.dumps(outcome.to_json(), allow_nan=False)
+    except ValueError:
+        broken = sorted(name for name, value in outcome.metrics.items() if not abs(value) < float("inf"))
+        what = f"the measures {', '.join(broken)}" if broken else "the learning curve or a component trace"
+        reason = f"delivered numbers that are not finite in {what}; expected undefined ones to be absent"
+        return replace(outcome, status="failed", reason=reason, metrics={}, curve=(), traces=())
+    return outcome
+
+
+def store_delivery(storage: Storage, delivery: Delivery) -> None:
+    """Store the files of a delivery under `candidates/<id>/`.
+
+    Raises:
+        OSError: The storage fails.
+    """
+    folder = f"candidates/{delivery.outcome.candidate_id}"
+    if delivery.policy is not None:
+        storage.write(f"{folder}/policy.npz", delivery.policy)
+    if delivery.film is not None:
+        storage.write(f"{folder}/episode.mp4", delivery.film)
+
+
+def store_program(storage: Storage, candidate: Candidate) -> None:
+    """Store a candidate's program.
+
+    Raises:
+        OSError: The storage fails.
+    """
+    storage.write(f"candidates/{candidate.id}/reward_program.py", candidate.source.encode())
+
+
+def store_critique(storage: Storage, critique: Critique) -> None:
+    """Store what was said about a candidate as Markdown.
+
+    Raises:
+        OSError: The storage fails.
+    """
+    lines = [f"# Critique of {critique.candidate_id}", ""]
+    lines += [f"- **{each.name}**: {each.sentence}" for each in critique.findings]
+    if not critique.findings:
+        lines.append("No rule found anything.")
+    if critique.comment:
+        lines += ["", "## The model's reading", "", quoted(critique.comment, LONGEST_COMMENT)]
+    storage.write(f"candidates/{critique.candidate_id}/critique.md", ("\n".join(lines) + "\n").encode())

@@ -1,0 +1,203 @@
+"""Designing one generation: propose, examine, replace what is refused, screen, accept.
+
+A pure function of the archive and of what designers answer: designing a generation again gives the same candidates and
+the same refusals under the same ids.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from actors.archive import Archive
+from actors.examiner import Examiner, Passed
+from actors.messages import Candidate, Proposal, Refusal, ScreenVerdict, SearchPlan
+from actors.protocols import DesignBrief, Designer
+from actors.screen import Screen, choose
+from search_spaces.errors import RunError
+from search_spaces.program import RewardProgram, Violation
+
+
+def derived_seed(seed: int, *names: str | int) -> int:
+    """Return a seed of 31 bits for one purpose of a search, from the search's seed and the purpose's name."""
+    digest = hashlib.sha256("/".join(str(each) for each in (seed, *names)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A designed generation.
+
+    Attributes:
+        candidates: What will be trained; as many as the population.
+        refusals: What was turned down on the way.
+        verdicts: What the screen said about each proposal that passed: digest, its `ScreenVerdict`, and the candidate
+            that it became (null: not chosen).
+        filled: How many slots the evolver filled because the model's proposals were refused or missing.
+        silent: Whether the model left a whole attempt unanswered.
+    """
+
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+    verdicts: tuple[dict[str, Any], ...]
+    filled: int = 0
+    silent: bool = False
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Proposals of one generation as they come in."""
+
+    generation: int
+    known: dict[str, str]
+    passed: list[tuple[Proposal, Passed]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+class GenerationDesigner:
+    """Designs generations.
+
+    Args:
+        plan: The search.
+        designer: Who proposes.
+        evolver: Who fills slots that the designer leaves empty; may be the designer itself.
+        examiner: Says what may be trained.
+        screen: Ranks what may be trained.
+    """
+
+    def __init__(
+        self, plan: SearchPlan, designer: Designer, evolver: Designer, examiner: Examiner, screen: Screen
+    ) -> None:
+        self._plan = plan
+        self._designer = designer
+        self._evolver = evolver
+        self._examiner = examiner
+        self._screen = screen
+
+    def design(self, archive: Archive, generation: int) -> Design:
+        """Design a generation.
+
+        Args:
+            archive: What is known before it.
+            generation: Its number, from 0.
+
+        Raises:
+            ProviderError: The model can never answer.
+            RunError: The evolver finds too few programs that pass.
+        """
+        pool = _Pool(generation, dict(archive.digests()))
+        if generation == 0:
+            self._examine(pool, [Proposal(source=each, origin="user") for each in self._plan.start_from])
+        per_slot = self._proposals_per_slot()
+        silent, attempt = False, 0
+        while not silent and self._missing(pool) and attempt <= self._plan.replacements:
+            count = self._missing(pool) * (per_slot if attempt == 0 else 1)
+            silent = not self._attempt(self._designer, pool, archive, attempt, count)
+            attempt += 1
+        filled = self._missing(pool)
+        if filled:
+            self._fill(pool, archive, attempt)
+        candidates, verdicts = self._accept(pool)
+        return Design(
+            candidates=candidates, refusals=tuple(pool.refusals), verdicts=verdicts, filled=filled, silent=silent
+        )
+
+    def _proposals_per_slot(self) -> int:
+        own = self._designer is self._evolver
+        return self._plan.proposals_per_slot if own else self._plan.llm.proposals_per_slot
+
+    def _missing(self, pool: _Pool) -> int:
+        return max(0, self._plan.population - len(pool.passed))
+
+    def _attempt(self, designer: Designer, pool: _Pool, archive: Archive, attempt: int, count: int) -> bool:
+        """Ask for proposals and examine them; return whether there were any."""
+        known = dict(pool.known)
+
+        def examine(text: str) -> RewardProgram | Violation:
+            verdict = self._examiner.examine(Proposal(source=text, origin="llm"), known)
+            return verdict.program if isinstance(verdict, Passed) else verdict
+
+        brief = DesignBrief(
+            archive=archive,
+            generation=pool.generation,
+            attempt=attempt,
+            count=count,
+            seed=derived_seed(self._plan.seed, "design", pool.generation, attempt),
+            refused=tuple(pool.refusals),
+            examine=examine,
+        )
+        proposals = designer.propose(brief)
+        self._examine(pool, proposals)
+        return bool(proposals)
+
+    def _fill(self, pool: _Pool, archive: Archive, attempt: int) -> None:
+        last = attempt + self._plan.replacements
+        while self._missing(pool) and attempt <= last:
+            count = self._missing(pool) * self._plan.proposals_per_slot
+            self._attempt(self._evolver, pool, archive, attempt, count)
+            attempt += 1
+        if self._missing(pool):
+            raise RunError(
+                f"generation {pool.generation}: expected {self._plan.population} programs that pass the gate, found "
+                f"{len(pool.passed)} in {attempt} attempts; a smaller population or another --seed may help"
+            )
+
+    def _examine(self, pool: _Pool, proposals: Sequence[Proposal]) -> None:
+        for proposal in proposals:
+            verdict = self._examiner.examine(proposal, pool.known)
+            if isinstance(verdict, Passed):
+                pool.known[verdict.program.digest] = "another proposal of this generation"
+                pool.passed.append((proposal, verdict))
+            else:
+                pool.refusals.append(_refusal(pool, proposal, verdict))
+
+    def _accept(self, pool: _Pool) -> tuple[tuple[Candidate, ...], tuple[dict[str, Any], ...]]:
+        """Rank what passed and take the user's own programs, the best, and one at random."""
+        population = self._plan.population
+        verdicts = self._screen.rank([passed.program for _, passed in pool.passed])
+        users = [index for index, (proposal, _) in enumerate(pool.passed) if proposal.origin == "user"][:population]
+        others = [index for index in range(len(pool.passed)) if index not in users]
+        rng = np.random.default_rng(derived_seed(self._plan.seed, "choose", pool.generation))
+        chosen = [(index, verdicts[index]) for index in users]
+        for place, verdict in choose([verdicts[index] for index in others], population - len(users), rng):
+            chosen.append((others[place], verdict))
+        candidates = [self._candidate(pool, number, index, verdict) for number, (index, verdict) in enumerate(chosen)]
+        became = {index: candidate.id for (index, _), candidate in zip(chosen, candidates, strict=True)}
+        said = dict(chosen)
+        recorded = [
+            {**said.get(index, verdict).to_json(), "digest": passed.program.digest, "candidate": became.get(index)}
+            for index, (verdict, (_, passed)) in enumerate(zip(verdicts, pool.passed, strict=True))
+        ]
+        return tuple(candidates), tuple(recorded)
+
+    def _candidate(self, pool: _Pool, number: int, index: int, verdict: ScreenVerdict) -> Candidate:
+        proposal, passed = pool.passed[index]
+        candidate_id = f"g{pool.generation:02d}-c{number:02d}"
+        return Candidate(
+            id=candidate_id,
+            generation=pool.generation,
+            source=passed.program.source,
+            digest=passed.program.digest,
+            seed=derived_seed(self._plan.seed, candidate_id),
+            parents=proposal.parents,
+            origin=proposal.origin,
+            move=proposal.move,
+            exchange=proposal.exchange,
+            screen=verdict,
+            warnings=passed.warnings,
+        )
+
+
+def _refusal(pool: _Pool, proposal: Proposal, violation: Violation) -> Refusal:
+    return Refusal(
+        id=f"g{pool.generation:02d}-r{len(pool.refusals):03d}",
+        generation=pool.generation,
+        code=violation.code,
+        reason=violation.message,
+        origin=proposal.origin,
+        line=violation.line,
+        hint=violation.hint,
+        exchange=proposal.exchange,
+    )

@@ -1,0 +1,175 @@
+"""The whole state of a search as a pure fold over its journal.
+
+| event | data |
+|---|---|
+| `search_started` | `plan` |
+| `opened` | `session`: a driver's start; a coordinator that restarts under the same driver keeps the session |
+| `llm_asked`, `llm_replied`, `llm_failed` | an `Exchange`, a `ChatReply`, a `ChatFailure` |
+| `refused` | a `Refusal` |
+| `screened` | `generation`, `verdicts`: digest, tau, rank, of, at_random and candidate of each proposal |
+| `accepted` | a `Candidate` |
+| `assigned` | `candidate_id`, `trial_id` |
+| `trial_failed` | `candidate_id`, `trial_id`, `reason`, `attempt` (from 1) |
+| `delivered` | an `Outcome`; its files are stored already |
+| `judged` | `candidate_id`, `fitness` (null: a needed measure is undefined) |
+| `criticised` | a `Critique` |
+| `baseline` | `name`, `metrics`, `fitness` |
+| `generation_finished` | `generation`, `best`, `mean` (null: nobody was judged) |
+| `notice` | `text` |
+| `search_finished` | `champion` (null: nobody was judged) |
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from actors.archive import Archive, place
+from actors.journal import Event
+from actors.messages import Candidate, ChatFailure, ChatReply, Message, SearchPlan
+from search_spaces.errors import JournalError
+
+_ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline"})
+_SILENT = frozenset({"llm_asked", "screened"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationScore(Message):
+    """What came of a generation.
+
+    Attributes:
+        best: Highest fitness; None when nobody was judged.
+        mean: Mean fitness of those that were judged.
+    """
+
+    best: float | None
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRecord(Message):
+    """A search after some prefix of its journal. Immutable: `after` returns another record.
+
+    Attributes:
+        next_sequence: How many events it folds.
+        plan: What was asked for; None before the search started.
+        archive: What was learned.
+        session: Driver that opened the run last.
+        assigned: Candidate id to trial id, of trials that this session started and that have not ended.
+        deaths: Candidate id to how many of its trials died.
+        replies: What models answered, by exchange id.
+        failures: Exchanges without a reply, by exchange id.
+        tokens: Tokens of all replies and failures.
+        generations: Finished generations.
+        notices: What the search said besides.
+        finished: Whether the search ended by itself.
+        champion: Id of the best candidate, once finished.
+        earlier_s: Seconds that earlier sessions worked.
+        opened_at: When this session began, seconds since 1970 UTC.
+        latest_at: When the last event was written.
+    """
+
+    next_sequence: int = 0
+    plan: SearchPlan | None = None
+    archive: Archive = field(default_factory=Archive)
+    session: str = ""
+    assigned: Mapping[str, str] = field(default_factory=dict)
+    deaths: Mapping[str, int] = field(default_factory=dict)
+    replies: Mapping[str, ChatReply] = field(default_factory=dict)
+    failures: Mapping[str, ChatFailure] = field(default_factory=dict)
+    tokens: int = 0
+    generations: Mapping[str, GenerationScore] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    finished: bool = False
+    champion: str | None = None
+    earlier_s: float = 0.0
+    opened_at: float = 0.0
+    latest_at: float = 0.0
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds from each session's start to its last event, summed."""
+        return self.earlier_s + self.latest_at - self.opened_at
+
+    def after(self, event: Event) -> "SearchRecord":
+        """Return the record with one more event.
+
+        Raises:
+            JournalError: The event is not the next one, or of a kind that is not known.
+        """
+        if event.sequence != self.next_sequence:
+            raise JournalError(f"expected event {self.next_sequence}, found {event.sequence} ({event.kind})")
+        changed = replace(self, next_sequence=event.sequence + 1, latest_at=max(self.latest_at, event.time))
+        if event.kind in _ARCHIVED:
+            changed = replace(changed, archive=self.archive.after(event))
+            return changed._without_assignment(event) if event.kind == "delivered" else changed
+        if event.kind.startswith("llm_") and event.kind not in _SILENT:
+            return changed._answered(event)
+        return changed if event.kind in _SILENT else changed._advanced(event)
+
+    def _advanced(self, event: Event) -> "SearchRecord":
+        data: Mapping[str, Any] = event.data
+        match event.kind:
+            case "search_started":
+                return replace(self, plan=SearchPlan.from_json(data["plan"]))
+            case "opened" if data["session"] == self.session:
+                return self
+            case "opened":
+                wall_s = self.wall_s if self.session else 0.0
+                opened = replace(self, session=data["session"], assigned={}, earlier_s=wall_s)
+                return replace(opened, opened_at=event.time, latest_at=event.time)
+            case "assigned":
+                return replace(self, assigned={**self.assigned, data["candidate_id"]: data["trial_id"]})
+            case "trial_failed":
+                deaths = {**self.deaths, data["candidate_id"]: data["attempt"]}
+                return replace(self, deaths=deaths)._without_assignment(event)
+            case "generation_finished":
+                score = GenerationScore(best=data["best"], mean=data["mean"])
+                return replace(self, generations={**self.generations, str(data["generation"]): score})
+            case "notice":
+                return replace(self, notices=(*self.notices, data["text"]))
+            case "search_finished":
+                return replace(self, finished=True, champion=data["champion"])
+        raise JournalError(f"event {event.sequence}: unknown kind {event.kind!r}; a newer release wrote this run")
+
+    def _answered(self, event: Event) -> "SearchRecord":
+        if event.kind == "llm_failed":
+            failure = ChatFailure.from_json(event.data)
+            tokens = self.tokens + failure.prompt_tokens + failure.completion_tokens
+            return replace(self, failures={**self.failures, failure.exchange: failure}, tokens=tokens)
+        reply = ChatReply.from_json(event.data)
+        tokens = self.tokens + reply.prompt_tokens + reply.completion_tokens
+        return replace(self, replies={**self.replies, reply.exchange: reply}, tokens=tokens)
+
+    def _without_assignment(self, event: Event) -> "SearchRecord":
+        gone = event.data["candidate_id"]
+        return replace(self, assigned={key: trial for key, trial in self.assigned.items() if key != gone})
+
+    def waiting(self) -> list[Candidate]:
+        """Return the accepted candidates that no trial works on: those of the search by id, then baselines."""
+        free = [
+            each
+            for key, each in self.archive.candidates.items()
+            if key not in self.archive.outcomes and key not in self.assigned
+        ]
+        return sorted(free, key=lambda each: (each.role != "candidate", place(each)))
+
+    def missing(self, generation: int) -> int:
+        """Return how many candidates of a generation have not been accepted yet."""
+        if self.plan is None:
+            return 0
+        return self.plan.population - len(self.archive.entries(generation))
+
+    def complete(self, generation: int) -> bool:
+        """Return whether each candidate of a generation has been delivered and, if trained, criticised."""
+        archive = self.archive
+        return self.missing(generation) == 0 and all(
+            entry.outcome is not None and (entry.outcome.status != "trained" or entry.candidate.id in archive.critiques)
+            for entry in archive.entries(generation)
+        )
+
+    def score(self, generation: int) -> GenerationScore:
+        """Return best and mean fitness of a generation."""
+        values = [each.fitness.value for each in self.archive.entries(generation) if each.fitness is not None]
+        if not values:
+            return GenerationScore(best=None, mean=None)
+        return GenerationScore(best=max(values), mean=sum(values) / len(values))

@@ -1,0 +1,149 @@
+"""What a coordinator does backstage: designing generations, reading outcomes, measuring baseline drivers."""
+
+import threading
+from typing import Any
+
+from actors.archive import Archive
+from actors.checker import ProgramChecker
+from actors.critic import criticise
+from actors.deliveries import store_critique, store_program
+from actors.designer import LLMDesigner
+from actors.evaluator import PolicyDriver, evaluate
+from actors.evolver import Evolver
+from actors.examiner import Examiner
+from actors.exchanges import Exchanges
+from actors.fitness import fitness
+from actors.gate import Gate
+from actors.generation import Design, GenerationDesigner, derived_seed
+from actors.keys import Credentials
+from actors.ledger import Ledger
+from actors.messages import Candidate, SearchPlan
+from actors.patience import SystemClock
+from actors.policy import Policy
+from actors.protocols import Designer, Reader
+from actors.providers import open_provider
+from actors.reader import LLMReader
+from actors.screen import Screen
+from actors.storage import Storage
+from driving.drivers import DRIVERS, driver_named
+from search_spaces.language import compile_program
+
+NO_LLM = (
+    "no language model was used: the evolver proposes programs; "
+    "set GROQ_API_KEY, or pass --llm groq:MODEL or --llm openai:URL#MODEL, to have a model write them"
+)
+
+
+class Studio:
+    """Does the slow work of one search; its methods are called from backstage threads.
+
+    Args:
+        plan: The search.
+        ledger: Where events go.
+        storage: Where files go.
+        credentials: Keys of the LLM provider.
+
+    Raises:
+        UsageError: An LLM spec, URL or folder that cannot be used, or no key for Groq.
+    """
+
+    def __init__(self, plan: SearchPlan, ledger: Ledger, storage: Storage, credentials: Credentials) -> None:
+        self._plan, self._ledger, self._storage = plan, ledger, storage
+        self._stop = threading.Event()
+        self._reader: Reader | None = None
+        self._screen = Screen(plan.scenario)
+        self._screened: set[str] = set()
+        self._teaching = threading.Lock()
+        self._checker = ProgramChecker()
+        evolver = Evolver(plan.start_from)
+        designer: Designer = evolver
+        if plan.llm.spec is not None:
+            provider = open_provider(plan.llm, credentials, SystemClock(self._stop))
+            ask = Exchanges(provider, ledger, plan.llm.token_budget, plan.llm.max_tokens).ask
+            designer, self._reader = LLMDesigner(plan, ask), LLMReader(plan, ask)
+        examiner = Examiner(Gate(plan.scenario), self._checker.check, compile_program)
+        self._generations = GenerationDesigner(plan, designer, evolver, examiner, self._screen)
+
+    def close(self) -> None:
+        """End waits for a provider, and the checker's process."""
+        self._stop.set()
+        self._checker.close()
+
+    def design(self, generation: int) -> None:
+        """Design a generation and write it down; what is written already stays. Designing twice is harmless."""
+        if not self._ledger.record.missing(generation):
+            return
+        archive = self._ledger.record.archive.before(generation)
+        for entry in archive.ranked():
+            self._teach(entry.candidate.id)
+        design = self._generations.design(archive, generation)
+        known: Archive = self._ledger.record.archive
+        for refusal in design.refusals:
+            if refusal.id not in known.refusals:
+                self._ledger.write("refused", refusal.to_json())
+        if not known.entries(generation):
+            self._ledger.write("screened", {"generation": generation, "verdicts": list(design.verdicts)})
+            for notice in self._notices(generation, design):
+                self._ledger.write("notice", {"text": notice})
+        for candidate in design.candidates:
+            if candidate.id not in known.candidates:
+                store_program(self._storage, candidate)
+                self._ledger.write("accepted", candidate.to_json())
+
+    def _notices(self, generation: int, design: Design) -> list[str]:
+        notices = [NO_LLM] if self._plan.llm.spec is None and generation == 0 else []
+        if design.filled:
+            last = list(self._ledger.record.failures.values())[-1:]
+            why = f"the model did not answer ({last[0].reason})" if design.silent and last else "refusals ran out"
+            notices.append(
+                f"generation {generation}: {why}; the evolver filled {design.filled} of {self._plan.population} slots"
+            )
+        return notices
+
+    def read(self, candidate_id: str) -> None:
+        """Criticise a trained candidate and write it down, once."""
+        archive = self._ledger.record.archive
+        if candidate_id in archive.critiques:
+            return
+        entry, parents = archive.entry(candidate_id), archive.parents(candidate_id)
+        if entry.fitness is not None:
+            self._teach(candidate_id)
+        critique = criticise(entry, parents)
+        if self._reader is not None:
+            critique = self._reader.read(entry, critique.findings, parents)
+        store_critique(self._storage, critique)
+        self._ledger.write("criticised", critique.to_json())
+
+    def _teach(self, candidate_id: str) -> None:
+        """Show a trained candidate's policy to the screen, once."""
+        with self._teaching:
+            judged = self._ledger.record.archive.fitnesses[candidate_id]
+            content = self._storage.read(f"candidates/{candidate_id}/policy.npz")
+            if candidate_id in self._screened or judged is None or content is None:
+                return
+            self._screen.add_policy(candidate_id, PolicyDriver(Policy.from_bytes(content)), judged.value)
+            self._screened.add(candidate_id)
+
+    def unmeasured(self) -> list[str]:
+        """Return the baseline drivers that have not been measured."""
+        return [name for name in DRIVERS if name not in self._ledger.record.archive.baselines]
+
+    def measure(self) -> None:
+        """Measure the baseline drivers on the held-out episodes and write it down."""
+        for name in self.unmeasured():
+            metrics, _ = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
+            judged = fitness(metrics, self._plan.held_out)
+            data: dict[str, Any] = {"name": name, "metrics": dict(metrics)}
+            self._ledger.write("baseline", {**data, "fitness": judged.to_json() if judged else None})
+
+    def native(self, name: str) -> Candidate:
+        """Return the baseline that is trained under highway-env's own reward."""
+        return Candidate(
+            id=name,
+            generation=-1,
+            role="baseline",
+            source="",
+            digest="",
+            seed=derived_seed(self._plan.seed, name),
+            origin="baseline",
+        )

@@ -1,0 +1,89 @@
+"""`summary.json`: what came of a search, on one page that programs can read."""
+
+import json
+from typing import Any
+
+from actors.archive import Archive
+from actors.messages import ArchiveEntry, Candidate, Refusal
+from actors.record import SearchRecord
+from actors.storage import Storage
+
+SUMMARY_NAME = "summary.json"
+
+
+def write_summary(storage: Storage, record: SearchRecord) -> None:
+    """Write `summary.json` into the run's folder.
+
+    Raises:
+        OSError: The storage fails.
+    """
+    text = json.dumps(summarise_search(record), indent=2, allow_nan=False)
+    storage.write(SUMMARY_NAME, f"{text}\n".encode())
+
+
+def summarise_search(record: SearchRecord) -> dict[str, Any]:
+    """Return the summary of a search, finished or not. What was not measured is null or absent."""
+    plan, archive = record.plan, record.archive
+    if plan is None:
+        return {}
+    generations = sorted({each.candidate.generation for each in archive.entries()})
+    return {
+        "search_id": plan.search_id,
+        "goal": plan.goal,
+        "llm": plan.llm.spec,
+        "seed": plan.seed,
+        "population": plan.population,
+        "generations": [_generation(record, each) for each in generations],
+        "champion": record.champion,
+        "baselines": {
+            name: {"fitness": each.fitness.value if each.fitness else None, "metrics": dict(each.metrics)}
+            for name, each in sorted(archive.baselines.items())
+        },
+        "env_steps": sum(each.env_steps for each in archive.outcomes.values()),
+        "wall_s": round(record.wall_s, 3),
+        "llm_usage": {
+            "replies": len(record.replies),
+            "failures": len(record.failures),
+            "prompt_tokens": sum(each.prompt_tokens for each in _answers(record)),
+            "completion_tokens": sum(each.completion_tokens for each in _answers(record)),
+        },
+        "notices": list(record.notices),
+        "finished": record.finished,
+    }
+
+
+def _answers(record: SearchRecord) -> list[Any]:
+    return [*record.replies.values(), *record.failures.values()]
+
+
+def _generation(record: SearchRecord, generation: int) -> dict[str, Any]:
+    score = record.score(generation)
+    return {
+        "generation": generation,
+        "best": score.best,
+        "mean": score.mean,
+        "candidates": [_candidate(each) for each in record.archive.entries(generation)],
+        "refused": [_refusal(each) for each in _refusals(record.archive, generation)],
+    }
+
+
+def _refusals(archive: Archive, generation: int) -> list[Refusal]:
+    return [each for _, each in sorted(archive.refusals.items()) if each.generation == generation]
+
+
+def _refusal(refusal: Refusal) -> dict[str, Any]:
+    return {"id": refusal.id, "code": refusal.code, "reason": refusal.reason}
+
+
+def _candidate(entry: ArchiveEntry) -> dict[str, Any]:
+    candidate: Candidate = entry.candidate
+    outcome = entry.outcome
+    return {
+        "id": candidate.id,
+        "parents": list(candidate.parents),
+        "status": outcome.status if outcome else "waiting",
+        "reason": outcome.reason if outcome else "",
+        "fitness": entry.fitness.value if entry.fitness else None,
+        "metrics": dict(outcome.metrics) if outcome else {},
+        "program_digest": candidate.digest,
+    }
