@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from actors import prompt_parts as parts
 from actors.archive import Archive, Baseline
 from actors.exchanges import estimate_tokens
+from actors.fitness import CONSTANTS
 from actors.messages import ArchiveEntry, ChatMessage, Finding, Refusal, SearchPlan
 from actors.untrusted import fenced, one_line, quoted
 from search_spaces.limits import MAX_CHARACTERS
@@ -32,6 +33,8 @@ _STEPS = (
 """How many elites, bad ones, failed ones and refusals are shown, from most to least."""
 _TOP, _DIVERSE, _BAD = 3, 4, 2
 """How many of the best, of good ones that drive differently, and of bad ones are chosen from an archive."""
+_RANKS = (0, 0, 1, 0, 2)
+"""Ranks of the elites that are built on, in turn."""
 _KINDS = {"(fresh)": 0, "(improve)": 1, "(combine)": 2}
 """Kind of a direction, and how many candidates it builds on."""
 
@@ -100,10 +103,17 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """A direction with the candidates that it builds on."""
+    """What makes one proposal differ from the others of its generation.
+
+    Attributes:
+        direction: Where to go.
+        parents: Candidates to build on.
+        emphasis: Term of the fitness to think of most; None for none.
+    """
 
     direction: Direction
     parents: tuple[ArchiveEntry, ...] = ()
+    emphasis: str | None = None
 
 
 def directions() -> tuple[Direction, ...]:
@@ -125,8 +135,8 @@ def directions() -> tuple[Direction, ...]:
 def assigned(best: Sequence[ArchiveEntry], place: int) -> Assigned:
     """Choose the direction of one proposal.
 
-    Without elites the fresh ones take turns. With elites, three of four proposals build on them: the best is improved
-    most often, the others after it.
+    Without elites the fresh ones take turns. With elites, three of four proposals build on them, most often on the
+    best. When all directions had their turn they come again, with a term of the fitness to think of most.
 
     Args:
         best: Elites, best first.
@@ -135,17 +145,18 @@ def assigned(best: Sequence[ArchiveEntry], place: int) -> Assigned:
     fresh = [each for each in directions() if each.parents == 0]
     built = [each for each in directions() if 0 < each.parents <= len(best)]
     if not best:
-        return Assigned(fresh[place % (len(fresh) - 1)])
+        fresh = fresh[:-1]  # The last one departs from programs that are there.
+        return Assigned(fresh[place % len(fresh)], (), _emphasis(place // len(fresh)))
     turn, rest = divmod(place, 4)
     if rest == 3:
-        return Assigned(fresh[-1 - turn % len(fresh)])
+        return Assigned(fresh[-1 - turn % len(fresh)], (), _emphasis(turn // len(fresh)))
     number = turn * 3 + rest
-    direction = built[number % len(built)]
-    first = (0, 0, 1, 0, 2)[number % 5] % len(best)
-    parents = (best[first], best[(first + 1 + turn) % len(best)]) if direction.parents == 2 else (best[first],)
-    if direction.parents == 2 and parents[0] is parents[-1]:
-        parents = (best[0], best[1])
-    return Assigned(direction, parents)
+    lap, step = divmod(number, len(built))
+    direction = built[step]
+    first = _RANKS[(step + lap) % len(_RANKS)] % len(best)
+    others = [entry for rank, entry in enumerate(best) if rank != first]
+    parents = (best[first], others[lap % len(others)]) if direction.parents == 2 else (best[first],)
+    return Assigned(direction, parents, _emphasis(lap))
 
 
 def design(plan: SearchPlan, known: Known, task: Assigned, max_tokens: int) -> tuple[ChatMessage, ...]:
@@ -217,6 +228,11 @@ def critique(
     )
 
 
+def _emphasis(lap: int) -> str | None:
+    terms = (None, *CONSTANTS.weights)
+    return terms[lap % len(terms)]
+
+
 def _design_system(plan: SearchPlan) -> str:
     return parts.filled(
         "design_system",
@@ -235,6 +251,8 @@ def _design_user(plan: SearchPlan, task: Assigned, history: str) -> str:
     direction = task.direction.text
     for mark, name in zip(("$first", "$second"), names, strict=False):
         direction = direction.replace(mark, name)
+    if task.emphasis is not None:
+        direction = f"{direction} {parts.filled('emphasis', {'term': task.emphasis})}"
     return parts.filled("design", {"goal": quoted(plan.goal, LONGEST_GOAL), "history": history, "direction": direction})
 
 

@@ -243,7 +243,7 @@ class SearchScript:
         program = GOOD.format(scale=25 + digest[0] / 16, weight=(1 + digest[1] + 256 * digest[2]) / 65536)
         if any(message["role"] == "assistant" for message in received.messages):
             return answer(WRAPPINGS[0].format(program))
-        if "compute_reward" not in received.messages[-1]["content"]:
+        if "compute_reward" not in received.messages[0]["content"]:
             return answer("It drives faster than its parent and brakes late; pay for headway next.")
         self._designs += 1
         if self._designs == 2:

@@ -124,13 +124,21 @@ def test_what_a_proposal_builds_on_is_always_shown() -> None:
         assert "$" not in user
 
 
-def test_neighbouring_proposals_go_in_different_directions() -> None:
-    for best in ((), BEST[:1], BEST):
-        for start in range(0, 40, 4):
-            tasks = [prompts.assigned(best, start + place) for place in range(4)]
-            assert len({task.direction.name for task in tasks}) == 4
-            assert all(len(task.parents) == task.direction.parents for task in tasks)
-            assert all(len({id(parent) for parent in task.parents}) == len(task.parents) for task in tasks)
+def test_proposals_of_a_generation_are_asked_for_differently() -> None:
+    for best, distinct in (((), 36), (BEST[:1], 20), (BEST, 24)):
+        for start in (0, 16, 400):
+            tasks = [prompts.assigned(best, start + place) for place in range(distinct)]
+            assert (
+                len(
+                    {
+                        (each.direction.name, each.parents and each.parents[0].candidate.id, each.emphasis)
+                        for each in tasks
+                    }
+                )
+                == distinct
+            )
+            assert all(len(each.parents) == each.direction.parents for each in tasks)
+            assert all(len({id(parent) for parent in each.parents}) == len(each.parents) for each in tasks)
 
 
 def test_untrusted_text_stays_quoted() -> None:
