@@ -1,0 +1,137 @@
+"""Which of many proposals are worth a trial.
+
+A program is evaluated on recorded state traces of stored policies, and judged by whether it ranks them as their fitness
+does: Kendall's tau between the policies' undiscounted returns under the program and their fitness. Over 251 trained
+programs tau had a rank correlation of 0.81 with the trained fitness; discounting made it worse. It removes junk and
+hardly ranks what survives, so one program is always taken at random.
+"""
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+from actors.evidence import flatten
+from actors.fitness import fitness
+from actors.messages import ScreenVerdict
+from driving.drivers import DRIVERS, Driver, driver_named, record_traces, run_episodes
+from driving.kernel.reward_machine import RewardMachine
+from driving.measures import summarise
+from search_spaces.program import RewardProgram
+from search_spaces.scenarios import SCREEN, Scenario
+
+EPISODES = 100
+"""Episodes of each stored policy."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Policy:
+    """A stored policy.
+
+    Attributes:
+        states: float64[R, len(FIELDS)], the states of all its decisions in `EPISODES` episodes.
+        fitness: Its fitness, 0 to 1.
+    """
+
+    states: NDArray[np.float64]
+    fitness: float
+
+
+class Screen:
+    """Ranks programs by how well they rank stored policies.
+
+    The baseline drivers are recorded at the first ranking; candidates are added as they are trained. Safe to use from
+    several threads.
+
+    Args:
+        scenario: Road of the search.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._lock = threading.Lock()
+        self._candidates: dict[str, _Policy] = {}
+        self._baselines: tuple[_Policy, ...] | None = None
+
+    def add_policy(self, name: str, driver: Driver, fitness: float) -> None:
+        """Record traces of a trained candidate; under a known name, they replace the old ones.
+
+        Args:
+            name: Its candidate id.
+            driver: How it drives.
+            fitness: Its fitness, 0 to 1.
+        """
+        states, _ = flatten(record_traces(self._scenario, SCREEN.seeds(EPISODES), driver))
+        with self._lock:
+            self._candidates[name] = _Policy(states, fitness)
+
+    def rank(self, programs: Sequence[RewardProgram]) -> list[ScreenVerdict]:
+        """Return a verdict on each program, in the order given.
+
+        Equals rank in the order given; programs whose tau is undefined rank last.
+        """
+        taus = _taus(programs, self._policies())
+        order = sorted(range(len(taus)), key=lambda index: -_known(taus[index]))
+        ranks = {index: rank for rank, index in enumerate(order)}
+        return [ScreenVerdict(tau=tau, rank=ranks[index], of=len(taus)) for index, tau in enumerate(taus)]
+
+    def _policies(self) -> list[_Policy]:
+        with self._lock:
+            if self._baselines is None:
+                self._baselines = _record_baselines(self._scenario)
+            return [*self._baselines, *(self._candidates[name] for name in sorted(self._candidates))]
+
+
+def choose(verdicts: Sequence[ScreenVerdict], count: int, rng: np.random.Generator) -> list[tuple[int, ScreenVerdict]]:
+    """Choose which programs are trained: the best by rank, and one of the others at random.
+
+    Args:
+        verdicts: One for each program, as `Screen.rank` gives them.
+        count: How many to choose; the one at random is among them when `count` is at least 2.
+        rng: Draws the one at random.
+
+    Returns:
+        Index and verdict of each chosen program, best first; the one at random is last and marked.
+    """
+    order = sorted(range(len(verdicts)), key=lambda index: verdicts[index].rank)
+    if count < 2 or count >= len(order):
+        return [(index, verdicts[index]) for index in order[:count]]
+    lucky = order[int(rng.integers(count - 1, len(order)))]
+    best = [(index, verdicts[index]) for index in order[: count - 1]]
+    return [*best, (lucky, replace(verdicts[lucky], at_random=True))]
+
+
+def _record_baselines(scenario: Scenario) -> tuple[_Policy, ...]:
+    seeds = SCREEN.seeds(EPISODES)
+    policies = []
+    for name in DRIVERS:
+        judged = fitness(summarise(run_episodes(scenario, seeds, driver_named(name)), scenario), EPISODES)
+        states, _ = flatten(record_traces(scenario, seeds, driver_named(name)))
+        if judged is not None:
+            policies.append(_Policy(states, judged.value))
+    return tuple(policies)
+
+
+def _taus(programs: Sequence[RewardProgram], policies: Sequence[_Policy]) -> list[float | None]:
+    states = np.concatenate([policy.states for policy in policies])
+    owner = np.repeat(np.arange(len(policies)), [len(policy.states) for policy in policies])
+    judged = np.array([policy.fitness for policy in policies])
+    taus: list[float | None] = []
+    for program in programs:
+        result = RewardMachine(program).evaluate(states)
+        returns = np.bincount(owner, weights=result.totals).astype(np.float64)
+        taus.append(None if result.faults.any() else _tau(returns, judged))
+    return taus
+
+
+def _tau(returns: NDArray[np.float64], judged: NDArray[np.float64]) -> float | None:
+    tau = float(kendalltau(returns, judged).statistic)
+    return None if math.isnan(tau) else tau
+
+
+def _known(tau: float | None) -> float:
+    return -math.inf if tau is None else tau
