@@ -42,6 +42,10 @@ class ExchangeLog(Protocol):
         """Return what is written of an exchange: its reply, else its last failure, else None."""
         ...
 
+    def settled(self, exchange: Exchange) -> bool:
+        """Return whether what came of the exchange has been acted upon, so that a failure must stay one."""
+        ...
+
     def asked(self, exchange: Exchange) -> None:
         """Write down a request that is about to leave; `model` names the model that will be asked."""
         ...
@@ -71,6 +75,10 @@ class MemoryLog:
     def find(self, exchange_id: str) -> ChatReply | ChatFailure | None:
         """See `ExchangeLog`."""
         return self.results.get(exchange_id)
+
+    def settled(self, exchange: Exchange) -> bool:
+        """See `ExchangeLog`."""
+        return False
 
     def asked(self, exchange: Exchange) -> None:
         """See `ExchangeLog`."""
@@ -119,7 +127,9 @@ class Exchanges:
             ProviderError: No exchange can ever succeed; it is written down as a failure `LLM_PROVIDER` first.
         """
         known = self._log.find(exchange.id)
-        if isinstance(known, ChatReply) or (known is not None and known.code in LASTING):
+        if isinstance(known, ChatReply):
+            return known
+        if known is not None and (known.code in LASTING or self._log.settled(exchange)):
             return known
         largest = estimate_prompt(exchange) + (exchange.max_tokens or self._max_tokens)
         refusal = self._reserve(exchange, largest)

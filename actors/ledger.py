@@ -73,6 +73,10 @@ class Ledger:
         record = self.record
         return record.replies.get(exchange_id) or record.failures.get(exchange_id)
 
+    def settled(self, exchange: Exchange) -> bool:
+        """See `ExchangeLog`: a generation that has candidates is designed again just as it was."""
+        return exchange.purpose != "critique" and bool(self.record.archive.entries(exchange.generation))
+
     def asked(self, exchange: Exchange) -> None:
         """See `ExchangeLog`."""
         self.write("llm_asked", exchange.to_json())

@@ -20,7 +20,7 @@ from actors.ledger import Ledger
 from actors.messages import Candidate, SearchPlan
 from actors.patience import SystemClock
 from actors.policy import Policy
-from actors.protocols import Designer, Reader
+from actors.protocols import ChatProvider, Designer, Reader
 from actors.providers import open_provider
 from actors.reader import LLMReader
 from actors.screen import Screen
@@ -51,6 +51,7 @@ class Studio:
         self._plan, self._ledger, self._storage = plan, ledger, storage
         self._stop = threading.Event()
         self._reader: Reader | None = None
+        self._provider: ChatProvider | None = None
         self._screen = Screen(plan.scenario)
         self._screened: set[str] = set()
         self._teaching = threading.Lock()
@@ -58,15 +59,17 @@ class Studio:
         evolver = Evolver(plan.start_from)
         designer: Designer = evolver
         if plan.llm.spec is not None:
-            provider = open_provider(plan.llm, credentials, SystemClock(self._stop))
-            ask = Exchanges(provider, ledger, plan.llm.token_budget, plan.llm.max_tokens).ask
+            self._provider = open_provider(plan.llm, credentials, SystemClock(self._stop))
+            ask = Exchanges(self._provider, ledger, plan.llm.token_budget, plan.llm.max_tokens).ask
             designer, self._reader = LLMDesigner(plan, ask), LLMReader(plan, ask)
         examiner = Examiner(Gate(plan.scenario), self._checker.check, compile_program)
         self._generations = GenerationDesigner(plan, designer, evolver, examiner, self._screen)
 
     def close(self) -> None:
-        """End waits for a provider, and the checker's process."""
+        """Give up requests and waits for a provider, and the checker's process; what they were for is dropped."""
         self._stop.set()
+        if self._provider is not None:
+            self._provider.close()
         self._checker.close()
 
     def design(self, generation: int) -> None:
@@ -77,6 +80,8 @@ class Studio:
         for entry in archive.ranked():
             self._teach(entry.candidate.id)
         design = self._generations.design(archive, generation)
+        if self._stop.is_set():
+            return
         known: Archive = self._ledger.record.archive
         for refusal in design.refusals:
             if refusal.id not in known.refusals:
@@ -111,6 +116,8 @@ class Studio:
         critique = criticise(entry, parents)
         if self._reader is not None:
             critique = self._reader.read(entry, critique.findings, parents)
+        if self._stop.is_set():
+            return
         store_critique(self._storage, critique)
         self._ledger.write("criticised", critique.to_json())
 

@@ -64,6 +64,21 @@ def test_only_lasting_failures_are_remembered(code: str, asks: int) -> None:
     assert isinstance(result, ChatReply) == bool(asks)
 
 
+def test_a_failure_that_was_acted_upon_stays_one() -> None:
+    class Settled(MemoryLog):
+        def settled(self, exchange: Exchange) -> bool:
+            return exchange.id == "a"
+
+    log = Settled()
+    for identity in ("a", "b"):
+        log.failed(ChatFailure(exchange=identity, code="LLM_RATE", reason="."))
+    provider = Answering(MemoryLog())
+    provider.log.exchanges = log.exchanges
+    exchanges = Exchanges(provider, log, 10_000, 500)
+    assert isinstance(exchanges.ask(exchange("a")), ChatFailure)
+    assert isinstance(exchanges.ask(exchange("b")), ChatReply)
+
+
 def test_the_token_budget_counts_the_log_and_what_is_in_flight() -> None:
     log = MemoryLog()
     largest = estimate_prompt(exchange("a")) + 100
