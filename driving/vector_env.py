@@ -128,11 +128,10 @@ class HighwayVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         records: Measures of the episodes that ended last.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
-
     def __init__(
         self, num_envs: int, scenario: Scenario, *, autoreset: bool = True, ego_driver: int = EGO_ACTIONS
     ) -> None:
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP if autoreset else AutoresetMode.DISABLED}
         self.num_envs = num_envs
         self.scenario = scenario
         self.autoreset = autoreset
