@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from actors.messages import ArchiveEntry, Fitness
+from actors.record import SearchRecord
 from orchestrator.console import shown
-from orchestrator.run_view import RunView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +73,9 @@ def status_of(entry: ArchiveEntry, training: Iterable[str] = ()) -> str:
     return "training" if entry.candidate.id in training else "waiting"
 
 
-def rows(view: RunView) -> list[Row]:
+def rows(record: SearchRecord) -> list[Row]:
     """Return candidates and baselines, best fitness first, those without one last."""
-    found = [_candidate_row(entry, view) for entry in view.entries.values() if entry.candidate.role == "candidate"]
+    found = [_candidate_row(entry, record) for entry in record.archive.entries()]
     found += [
         Row(
             name=name,
@@ -88,18 +88,18 @@ def rows(view: RunView) -> list[Row]:
             written="baseline",
             parents=(),
         )
-        for name, baseline in view.baselines.items()
+        for name, baseline in record.archive.baselines.items()
     ]
     return sorted(found, key=_order)
 
 
-def _candidate_row(entry: ArchiveEntry, view: RunView) -> Row:
+def _candidate_row(entry: ArchiveEntry, record: SearchRecord) -> Row:
     candidate, outcome = entry.candidate, entry.outcome
     return Row(
         name=candidate.id,
         role="candidate",
         generation=candidate.generation,
-        status=status_of(entry, view.training),
+        status=status_of(entry, record.assigned),
         reason="" if outcome is None else outcome.reason,
         fitness=entry.fitness,
         metrics={} if outcome is None else outcome.metrics,
@@ -113,14 +113,14 @@ def _order(row: Row) -> tuple[int, float, str]:
     return (0, -row.fitness.value, row.name) if row.fitness is not None else (last, 0.0, row.name)
 
 
-def table(view: RunView, *, limit: int | None = None) -> Table:
+def table(record: SearchRecord, *, limit: int | None = None) -> Table:
     """Return the leaderboard as a rich table.
 
     Args:
-        view: The run.
+        record: The search.
         limit: How many candidates are shown at most; baselines are always shown. None: all.
     """
-    shown_rows = _limited(rows(view), limit)
+    shown_rows = _limited(rows(record), limit)
     leaderboard = Table(box=None, pad_edge=False, header_style="bold")
     leaderboard.add_column("")
     leaderboard.add_column("name", no_wrap=True)
@@ -159,22 +159,22 @@ def _cells(row: Row) -> list[str]:
     return [*cells, row.written, " ".join(row.parents)]
 
 
-def as_csv(view: RunView) -> str:
+def as_csv(record: SearchRecord) -> str:
     """Return the leaderboard as CSV, every metric in a column."""
-    found = rows(view)
+    found = rows(record)
     metrics = sorted({name for row in found for name in row.metrics})
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["name", "role", "generation", "status", "fitness", "fitness_at_crash_upper", *metrics, "parents"])
     for row in found:
-        judged = [] if row.fitness is None else [row.fitness.value, row.fitness.at_crash_upper]
+        judged = ("", "") if row.fitness is None else (row.fitness.value, row.fitness.at_crash_upper)
         writer.writerow(
             [
                 row.name,
                 row.role,
                 "" if row.generation is None else row.generation,
                 row.status,
-                *(judged or ["", ""]),
+                *judged,
                 *(row.metrics.get(name, "") for name in metrics),
                 " ".join(row.parents),
             ]

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from actors.journal import JournalReader
 from actors.lock import lock_run
+from actors.record import SearchRecord
 from actors.storage import Storage
 from search_spaces.errors import RunError, RunLockedError
 
@@ -32,6 +34,17 @@ class Run:
     def name(self) -> str:
         """Last part of the location."""
         return self.location.rstrip("/").rpartition("/")[2]
+
+    def record(self) -> SearchRecord:
+        """Return the search as its journal stands now, also while it runs.
+
+        Raises:
+            JournalError: An event is missing or damaged.
+        """
+        record = SearchRecord()
+        for event in JournalReader(self.storage).events_after():
+            record = record.after(event)
+        return record
 
     def is_being_written(self) -> bool:
         """Return whether another process writes this run now."""

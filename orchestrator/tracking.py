@@ -81,9 +81,9 @@ class Store:
         for name in ("mlflow.store.db.utils", "alembic"):
             logging.getLogger(name).setLevel(logging.WARNING)
         self.uri = store_uri(root)
-        self.client = MlflowClient(tracking_uri=self.uri)
         try:
             with _alone(root):
+                self.client = MlflowClient(tracking_uri=self.uri)
                 self.experiment = self._experiment()
         except (MlflowException, OSError) as error:
             raise MachineError(

@@ -1,0 +1,183 @@
+"""Anyone behind the wheel, on episodes of one's choice: what `orchestrate evaluate` does."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from actors.archive import Archive
+from actors.evaluator import PolicyDriver
+from actors.fitness import fitness
+from actors.intervals import wilson
+from actors.messages import ArchiveEntry, Fitness
+from actors.policy import Policy
+from actors.storage import Storage
+from driving.drivers import Driver, run_episodes
+from driving.measures import EpisodeTable, summarise
+from driving.reference import ReferenceVectorEnv
+from driving.vector_env import HighwayVectorEnv
+from search_spaces.errors import UsageError
+from search_spaces.scenarios import Scenario
+
+KERNEL_EPISODES = 500
+"""Episodes without `--episodes`: the standard error of the fitness is then 0.016."""
+UPSTREAM_EPISODES = 20
+"""The same in highway-env itself, which takes half a second for one."""
+
+_GENERATION = re.compile(r"g(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Who is evaluated.
+
+    Attributes:
+        name: Candidate id or driver name.
+        driver: Who drives.
+    """
+
+    name: str
+    driver: Driver
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What was measured.
+
+    Attributes:
+        entrant: Who drove.
+        scenario: On which road.
+        upstream: Whether highway-env itself simulated it.
+        table: Every episode.
+        metrics: Measures by name; undefined ones are absent.
+        fitness: Fitness; None when a measure that it needs is undefined.
+    """
+
+    entrant: Entrant
+    scenario: Scenario
+    upstream: bool
+    table: EpisodeTable
+    metrics: Mapping[str, float]
+    fitness: Fitness | None
+
+    def to_json(self) -> dict[str, object]:
+        """Return a JSON object of everything but the single episodes."""
+        low, high = wilson(int(self.table.columns["crashed"].sum()), len(self.table))
+        return {
+            "name": self.entrant.name,
+            "simulator": "highway-env" if self.upstream else "kernel",
+            "scenario": self.scenario.to_json(),
+            "episodes": len(self.table),
+            "first_seed": int(self.table.seeds[0]),
+            "metrics": dict(self.metrics),
+            "crash_rate_interval": [low, high],
+            "native_return_standard_error": _standard_error(self.table.columns["native_return"]),
+            "fitness": None if self.fitness is None else self.fitness.to_json(),
+        }
+
+
+def choose(archive: Archive, named: str) -> ArchiveEntry:
+    """Return the candidate that `named` means.
+
+    Args:
+        archive: The search's archive.
+        named: A candidate id, `best`, or a generation such as `g03` for its best.
+
+    Raises:
+        UsageError: There is no such candidate; those that there are are listed.
+    """
+    if named in archive.candidates:
+        return archive.entry(named)
+    known = ", ".join(archive.candidates) or "none yet"
+    generation = _GENERATION.fullmatch(named)
+    if named != "best" and generation is None:
+        raise UsageError(f"no candidate {named!r}; expected best, a generation such as g03, or one of: {known}")
+    wanted = None if generation is None else int(generation[1])
+    for entry in archive.ranked():
+        if wanted in (None, entry.candidate.generation):
+            return entry
+    where = "" if wanted is None else f" in generation {wanted}"
+    raise UsageError(f"no candidate is trained and judged{where}; candidates: {known}")
+
+
+def entrant_of(files: Storage, entry: ArchiveEntry, sample_seed: int | None) -> Entrant:
+    """Return a trained candidate as a driver.
+
+    Args:
+        files: The run's folder.
+        entry: The candidate.
+        sample_seed: Seed for sampling its actions; None takes the likeliest.
+
+    Raises:
+        UsageError: It has no policy.
+        PolicyError: Its policy file is damaged.
+    """
+    name = entry.candidate.id
+    content = files.read(f"candidates/{name}/policy.npz")
+    if content is None:
+        why = entry.outcome.reason if entry.outcome is not None else "it is not trained yet"
+        raise UsageError(f"candidate {name} has no policy: {why}")
+    rng = None if sample_seed is None else np.random.default_rng(sample_seed)
+    return Entrant(name, PolicyDriver(Policy.from_bytes(content), rng))
+
+
+def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: bool) -> Evaluation:
+    """Drive one episode for each seed and measure them.
+
+    Args:
+        entrant: Who drives.
+        scenario: The road.
+        seeds: Seeds of the episodes.
+        upstream: Whether highway-env itself simulates.
+    """
+    simulator = ReferenceVectorEnv if upstream else HighwayVectorEnv
+    table = run_episodes(scenario, seeds, entrant.driver, simulator=simulator)
+    metrics = summarise(table, scenario)
+    return Evaluation(entrant, scenario, upstream, table, metrics, fitness(metrics, len(table)))
+
+
+def native_sentence(evaluation: Evaluation) -> str:
+    """Return the native return in one sentence."""
+    returns = evaluation.table.columns["native_return"]
+    return (
+        f"{evaluation.entrant.name}: native return {returns.mean():.3f}{_error_shown(returns)} "
+        f"(mean and standard error of {len(returns)} episodes)"
+    )
+
+
+def metrics_table(evaluation: Evaluation) -> Table:
+    """Return all measures as a rich table."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column("measure")
+    table.add_column("value", justify="right")
+    table.add_column("")
+    low, high = wilson(int(evaluation.table.columns["crashed"].sum()), len(evaluation.table))
+    notes = {
+        "crash_rate": f"95 % interval {low:.3f} to {high:.3f}",
+        "native_return": f"standard error{_error_shown(evaluation.table.columns['native_return'])}",
+    }
+    for name, value in evaluation.metrics.items():
+        table.add_row(name, f"{value:.4g}", notes.get(name, ""))
+    judged = evaluation.fitness
+    if judged is not None:
+        table.add_row("fitness", f"{judged.value:.4f}", f"{judged.at_crash_upper:.4f} at the upper crash rate")
+    return table
+
+
+def heading(evaluation: Evaluation) -> str:
+    """Say in one line what was measured."""
+    seeds = evaluation.table.seeds
+    simulator = "highway-env" if evaluation.upstream else "the kernel"
+    return f"{evaluation.entrant.name} on {len(seeds)} episodes (seeds {seeds[0]} to {seeds[-1]}) in {simulator}"
+
+
+def _standard_error(values: NDArray[np.float64]) -> float | None:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+
+
+def _error_shown(values: NDArray[np.float64]) -> str:
+    error = _standard_error(values)
+    return "" if error is None else f" ± {error:.3f}"

@@ -1,0 +1,279 @@
+"""What each event of the journal means in MLflow.
+
+A parent run per search; below it a run per candidate and per baseline. Names: tags `role`, `generation`, `candidate`,
+`parent`, `gate`, `program_sha`; metrics `fitness/*` (judged), `eval/*` (measured on held-out episodes), `train/*` (the
+candidate's own training, not comparable between candidates) and, on the parent, `generation/*`. Program, prompt and
+reply are artifacts, never parameters. Every write can be repeated.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from actors.journal import Event
+from actors.messages import ArchiveEntry, ChatReply, Exchange, Fitness, Outcome, SearchPlan
+from actors.record import SearchRecord
+from actors.storage import Storage
+from driving.film import contact_sheet
+from orchestrator import leaderboard
+from orchestrator.curves import learning_curve
+from orchestrator.tracking import Point, Store
+
+POSITION = "journal_position"
+"""Tag of the parent run: sequence of the last event that is in the store."""
+
+BASELINE = "baseline"
+"""The role of a baseline, and its tag `generation`."""
+
+_SHEET_SIZE = 9
+"""Films in the contact sheet of a generation at most."""
+
+
+class Mirror:
+    """Writes one search's events to a store, in order.
+
+    Args:
+        store: Where to.
+        files: The run's folder, for films and critiques.
+    """
+
+    def __init__(self, store: Store, files: Storage) -> None:
+        self._record = SearchRecord()
+        self._asked: dict[str, Exchange] = {}
+        self._store = store
+        self._files = files
+        self._parent = ""
+        self._children: dict[str, str] = {}
+        self._position = -1
+
+    def fold(self, event: Event) -> None:
+        """Take note of an event."""
+        self._record = self._record.after(event)
+        if event.kind == "llm_asked":
+            exchange = Exchange.from_json(event.data)
+            self._asked[exchange.id] = exchange
+
+    def write(self, event: Event) -> None:
+        """Write an event that has been folded, unless the store has it."""
+        if self._record.plan is None:
+            return
+        if not self._parent:
+            self._open(self._record.plan, int(event.time * 1000))
+        if event.sequence <= self._position:
+            return
+        time_ms = int(event.time * 1000)
+        match event.kind:
+            case "accepted":
+                self._accepted(event.data["id"], time_ms)
+            case "assigned":
+                self._store.begin(self._child(event.data["candidate_id"], time_ms))
+            case "delivered":
+                self._delivered(event.data["candidate_id"], time_ms)
+            case "judged":
+                self._judged(event.data["candidate_id"], time_ms)
+            case "criticised":
+                self._criticised(event.data["candidate_id"], time_ms)
+            case "baseline":
+                self._baseline(event.data["name"], time_ms)
+            case "llm_replied" | "llm_failed":
+                self._exchanged(event.data["exchange"], time_ms)
+            case "generation_finished":
+                self._generation(event.data["generation"], time_ms)
+            case "search_finished":
+                self._finished(time_ms)
+        self._store.log(self._parent, tags={POSITION: event.sequence})
+        self._position = event.sequence
+
+    def interrupt(self, time_ms: int) -> None:
+        """Mark what is still running as killed: the search ends here for now."""
+        if self._parent and not self._record.finished:
+            self._close_children(time_ms)
+            self._store.end(self._parent, "KILLED", time_ms)
+
+    def _open(self, plan: SearchPlan, time_ms: int) -> None:
+        """Find the search's runs in the store, or make its parent run."""
+        mine = {"search_id": plan.search_id}
+        found = self._store.find(mine | {"role": "search"})
+        if found:
+            (parent,) = found.values()
+            self._position = int(self._store.tags(parent).get(POSITION, -1))
+            self._children = self._store.find({"mlflow.parentRunId": parent})
+            self._close_children(time_ms)
+            self._store.begin(parent)
+        else:
+            tags = mine | {"role": "search", "goal": plan.goal}
+            parent = self._store.create(plan.search_id, tags, started_ms=time_ms)
+        self._store.share_view(plan.search_id)
+        self._store.log(parent, params=dict(_settings(plan.to_json())))
+        self._parent = parent
+
+    def _child(self, name: str, time_ms: int, role: str = "candidate") -> str:
+        """Return the run of a candidate or baseline; make it when there is none."""
+        if name not in self._children:
+            plan = self._record.plan
+            search_id = plan.search_id if plan is not None else ""
+            tags = {"search_id": search_id, "role": role, "candidate": name}
+            self._children[name] = self._store.create(name, tags, started_ms=time_ms, parent=self._parent)
+        return self._children[name]
+
+    def _accepted(self, name: str, time_ms: int) -> None:
+        candidate = self._record.archive.candidates[name]
+        run = self._child(name, time_ms, candidate.role)
+        generation = candidate.generation if candidate.role == "candidate" else BASELINE
+        shared: dict[str, object] = {"generation": generation, "origin": candidate.origin, "move": candidate.move}
+        tags = {
+            "parent": " ".join(candidate.parents),
+            "gate": "; ".join(candidate.warnings) or "passed",
+            "program_sha": candidate.digest,
+            "status": "waiting",
+        }
+        self._store.log(run, params=shared | {"seed": candidate.seed}, tags=shared | tags)
+        self._store.put_text(run, candidate.source, "reward_program.py")
+        if candidate.screen is not None and candidate.screen.tau is not None:
+            self._store.log(run, points=[Point("screen/tau", candidate.screen.tau)], time_ms=time_ms)
+        exchange = candidate.exchange or ""
+        if exchange in self._asked:
+            self._store.put_text(run, _conversation(self._asked[exchange]), "prompt.txt")
+        if exchange in self._record.replies:
+            self._store.put_text(run, self._record.replies[exchange].text, "reply.txt")
+
+    def _delivered(self, name: str, time_ms: int) -> None:
+        run, outcome = self._child(name, time_ms), self._record.archive.outcomes[name]
+        tags = {"status": outcome.status, "reason": outcome.reason}
+        points = [*_measured(outcome.metrics), *_trained(outcome)]
+        self._store.log(run, points=points, tags=tags, time_ms=time_ms)
+        picture = learning_curve(outcome)
+        if picture is not None:
+            self._store.put_bytes(run, picture, "learning_curve.png")
+        film = self._film(name)
+        if film is not None:
+            self._store.put_bytes(run, film, "episode.mp4")
+        if outcome.status != "trained":
+            self._store.end(run, "FAILED", time_ms)
+
+    def _judged(self, name: str, time_ms: int) -> None:
+        fitness = self._record.archive.fitnesses.get(name)
+        if fitness is not None:
+            self._store.log(self._child(name, time_ms), points=_judged(fitness), time_ms=time_ms)
+
+    def _criticised(self, name: str, time_ms: int) -> None:
+        run = self._child(name, time_ms)
+        text = self._files.read(f"candidates/{name}/critique.md")
+        if text is not None:
+            self._store.put_bytes(run, text, "critique.md")
+        if self._record.archive.outcomes[name].status == "trained":
+            self._store.end(run, "FINISHED", time_ms)
+
+    def _baseline(self, name: str, time_ms: int) -> None:
+        baseline = self._record.archive.baselines[name]
+        run = self._child(name, time_ms, BASELINE)
+        points = [*_measured(baseline.metrics), *([] if baseline.fitness is None else _judged(baseline.fitness))]
+        self._store.log(run, points=points, tags={"generation": BASELINE, "status": "measured"}, time_ms=time_ms)
+        self._store.end(run, "FINISHED", time_ms)
+
+    def _exchanged(self, exchange: str, time_ms: int) -> None:
+        asked = self._asked.get(exchange)
+        if asked is None:  # refused by the token budget before it was asked
+            return
+        answer = self._record.replies.get(exchange) or self._record.failures[exchange]
+        took_s = answer.wall_s if isinstance(answer, ChatReply) else 0.0
+        attributes = {"purpose": asked.purpose, "generation": str(asked.generation), "model": str(asked.model)}
+        tokens = {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens}
+        said = {"text": answer.text} if isinstance(answer, ChatReply) else {"failure": answer.reason}
+        self._store.span(
+            self._parent,
+            exchange,
+            request={"messages": [message.to_json() for message in asked.messages]},
+            response={**said, **tokens},
+            attributes=attributes,
+            started_ns=int((time_ms / 1000 - took_s) * 1e9),
+            ended_ns=time_ms * 1_000_000,
+            failed=not isinstance(answer, ChatReply),
+        )
+
+    def _generation(self, generation: int, time_ms: int) -> None:
+        score = self._record.generations[str(generation)]
+        mine = self._record.archive.entries(generation)
+        points = [
+            Point(f"generation/{name}_fitness", value, generation)
+            for name, value in (("best", score.best), ("mean", score.mean))
+            if value is not None
+        ]
+        ranked = [entry for entry in self._record.archive.ranked() if entry.candidate.generation == generation]
+        refused = sum(each.generation == generation for each in self._record.archive.refusals.values())
+        points += [
+            Point("generation/trained", len(ranked), generation),
+            Point("generation/failed", len(mine) - len(ranked), generation),
+            Point("generation/refused", refused, generation),
+        ]
+        self._store.log(self._parent, points=points, time_ms=time_ms)
+        self._tables()
+        films = [(_label(entry), self._film(entry.candidate.id)) for entry in ranked[:_SHEET_SIZE]]
+        found = [(label, film) for label, film in films if film is not None]
+        if found:
+            self._store.put_bytes(self._parent, contact_sheet(found), f"contact_sheets/g{generation:02d}.mp4")
+
+    def _film(self, name: str) -> bytes | None:
+        return self._files.read(f"candidates/{name}/episode.mp4")
+
+    def _finished(self, time_ms: int) -> None:
+        self._tables()
+        if self._record.champion is not None:
+            best = self._record.archive.candidates[self._record.champion]
+            self._store.log(self._parent, tags={"champion": best.id})
+            self._store.put_text(self._parent, best.source, "champion/reward_program.py")
+        self._close_children(time_ms)
+        self._store.end(self._parent, "FINISHED", time_ms)
+
+    def _close_children(self, time_ms: int) -> None:
+        """Mark children that run no more as killed; one whose trial starts again is marked as running by that event."""
+        for run in self._store.unfinished(self._children.values()):
+            self._store.end(run, "KILLED", time_ms)
+
+    def _tables(self) -> None:
+        self._store.put_text(self._parent, leaderboard.as_csv(self._record), "leaderboard.csv")
+        lines = [
+            json.dumps(each.to_json(), ensure_ascii=True) + "\n" for each in self._record.archive.refusals.values()
+        ]
+        self._store.put_text(self._parent, "".join(lines), "refused.jsonl")
+
+
+def _conversation(exchange: Exchange) -> str:
+    return "\n\n".join(f"=== {message.role} ===\n{message.content}" for message in exchange.messages)
+
+
+def _settings(plan: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield a plan's settings under `group/name`; programs are artifacts of their candidates and are left out."""
+    for name, value in plan.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{prefix}{name}/")
+        elif name != "start_from":
+            yield prefix + name, value
+
+
+def _measured(metrics: Mapping[str, float]) -> list[Point]:
+    return [Point(f"eval/{name}", value) for name, value in metrics.items()]
+
+
+def _judged(fitness: Fitness) -> list[Point]:
+    named = {"value": fitness.value, "gate": fitness.gate, "at_crash_upper": fitness.at_crash_upper, **fitness.terms}
+    return [Point(f"fitness/{name}", value) for name, value in named.items()]
+
+
+def _trained(outcome: Outcome) -> Iterator[Point]:
+    for point in outcome.curve:
+        for name, value in point.to_json().items():
+            if name != "steps":
+                yield Point(f"train/{name}", float(value), point.steps)
+    for trace in outcome.traces:
+        for name, value in (("low", trace.low), ("mean", trace.mean), ("high", trace.high)):
+            yield Point(f"train/component/{trace.component}/{name}", value, trace.steps)
+    yield Point("train/env_steps", outcome.env_steps)
+    yield Point("train/wall_s", outcome.wall_s)
+
+
+def _label(entry: ArchiveEntry) -> str:
+    fitness = "" if entry.fitness is None else f"   fitness {entry.fitness.value:.3f}"
+    metrics = {} if entry.outcome is None else entry.outcome.metrics
+    crashes = f"   crashes {100 * metrics['crash_rate']:.0f} %" if "crash_rate" in metrics else ""
+    return f"{entry.candidate.id}{fitness}{crashes}"

@@ -1,0 +1,108 @@
+"""Options of the command line, each spelt once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_WHAT = "What is searched"
+_WHERE = "Where it runs"
+_LLM = "Who writes programs"
+
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="Settings as YAML or JSON.", rich_help_panel=_WHAT)
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="A.B=C", help="One setting, such as scenario.lanes=4; again for more.", rich_help_panel=_WHAT
+    ),
+]
+Goal = Annotated[
+    str | None,
+    typer.Option("--goal", metavar="TEXT", help="What good driving is, in your words.", rich_help_panel=_WHAT),
+]
+Population = Annotated[
+    int | None, typer.Option("--population", help="Candidates trained in a generation. [8]", rich_help_panel=_WHAT)
+]
+Generations = Annotated[int | None, typer.Option("--generations", help="Generations. [5]", rich_help_panel=_WHAT)]
+Steps = Annotated[
+    int | None,
+    typer.Option("--steps", help="Environment steps that a candidate is trained for. [300000]", rich_help_panel=_WHAT),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of all randomness. [0]", rich_help_panel=_WHAT)]
+StartFrom = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--start-from", metavar="FILE", help="A program of yours to start from; again for more.", rich_help_panel=_WHAT
+    ),
+]
+Llm = Annotated[
+    str | None,
+    typer.Option(
+        "--llm",
+        metavar="SPEC",
+        help="groq[:MODEL,...], openai:URL#MODEL, replay:FOLDER, or none to evolve programs without an LLM. "
+        "Default: groq when GROQ_API_KEY is set or --keys is given, else none.",
+        rich_help_panel=_LLM,
+    ),
+]
+Keys = Annotated[
+    Path | None,
+    typer.Option(
+        "--keys",
+        metavar="FILE",
+        help="API keys, one a line or a JSON list; mode 0600. Instead of GROQ_API_KEY or OPENAI_API_KEY.",
+        rich_help_panel=_LLM,
+    ),
+]
+AllowHttp = Annotated[
+    bool, typer.Option("--allow-http", help="Allow plain http beyond this machine.", rich_help_panel=_LLM)
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="DIR", help="The run's folder, or s3://... [runs/NAME]", rich_help_panel=_WHERE),
+]
+Resume = Annotated[
+    str | None,
+    typer.Option("--resume", metavar="DIR", help="Go on with the run in this folder.", rich_help_panel=_WHERE),
+]
+Local = Annotated[
+    bool, typer.Option("--local", help="Use this machine alone, whatever cluster there is.", rich_help_panel=_WHERE)
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", metavar="ADDR", help="Join the Ray cluster at this address.", rich_help_panel=_WHERE),
+]
+Cluster = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE",
+        help="Run this command on the head of the cluster that `ray up FILE` started, with MLflow's port forwarded.",
+        rich_help_panel=_WHERE,
+    ),
+]
+GpusPerTrial = Annotated[
+    float | None,
+    typer.Option("--gpus-per-trial", help="Share of a GPU that each trial gets. [0]", rich_help_panel=_WHERE),
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        help="One process, tiny budget, full tracebacks, breakpoints work; with --local.",
+        rich_help_panel=_WHERE,
+    ),
+]
+TakeOver = Annotated[
+    bool,
+    typer.Option(
+        "--take-over", help="Resume a run whose writer is gone without a word (object stores).", rich_help_panel=_WHERE
+    ),
+]
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or its name in runs/.")]
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")
+]
