@@ -9,7 +9,8 @@ Imports nothing heavier than numpy and nothing of the other packages.
 | `language.py` | source text to typed program: the way through the next nine |
 | `limits.py`, `allowlist.py` | what a text must be before it is parsed; which syntax exists |
 | `statements.py`, `calls.py`, `expressions.py` | syntax to graph |
-| `functions.py`, `symbols.py`, `arithmetic.py`, `values.py` | names, keys and operators; Python's numbers; compile-time values |
+| `functions.py`, `symbols.py` | the table of functions; operators and keys |
+| `arithmetic.py`, `values.py` | Python's numbers in terms of the graph; what a variable can hold at compile time |
 | `operations.py`, `graph.py` | the table of operations; the typed, hash-consed graph of a program and its builder |
 | `program.py` | the program: components, constants, reference evaluator; error codes |
 | `semantics.py`, `printing.py`, `digest.py` | what each operation computes; canonical text; identity of a program |

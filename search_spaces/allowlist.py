@@ -124,6 +124,14 @@ def check_name(name: str, node: ast.AST) -> None:
         raise ProgramError("E_NAME", message, getattr(node, "lineno", None), "Use single underscores.")
 
 
+def tolerated(node: ast.Import | ast.ImportFrom) -> bool:
+    """Return whether an import is one of those that are erased: math, numpy as np, typing."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "typing" and node.level == 0
+    spelled = {("math", None), ("math", "math"), ("numpy", None), ("numpy", "np"), ("typing", None)}
+    return all((each.name, each.asname) in spelled for each in node.names)
+
+
 def _children(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the children to walk next, having checked what depends on their place."""
     match node:

@@ -23,6 +23,16 @@ _HINTS = {
     "np.isfinite": "State fields are finite.",
 }
 
+_USAGE = {
+    "clip": "clip(x, low, high)",
+    "select": "np.where(condition, x, y)",
+    "pow": "x ** y",
+    "min": "min(a, b)",
+    "max": "max(a, b)",
+    "hypot": "math.hypot(x, y)",
+    "round": "round(x, 2)",
+}
+
 
 class CallCompiler(ExpressionCompiler):
     """Compiles calls; what a helper does is its subclass's."""
@@ -136,7 +146,8 @@ class CallCompiler(ExpressionCompiler):
 def _check_arity(name: str, function: Function, given: int, node: ast.Call) -> None:
     if not function.least <= given <= function.most:
         expected = str(function.least) if function.least == function.most else f"{function.least} to {function.most}"
-        hint = "Write log(x) / log(base)." if name.endswith("log") and given == 2 else "See the list of functions."
+        usage = _USAGE.get(function.op, f"{name}(x)")
+        hint = "Write log(x) / log(base)." if name.endswith("log") and given == 2 else f"Write {usage}."
         raise ProgramError("E_ARITY", f"{name} takes {expected} arguments, not {given}", node.lineno, hint)
 
 

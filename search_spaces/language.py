@@ -7,13 +7,13 @@ A text is refused with a code, a line and a hint that its author (a person or an
 
 import ast
 
-from search_spaces.allowlist import checked_tree, parsed
+from search_spaces.allowlist import checked_tree, parsed, tolerated
 from search_spaces.errors import ProgramError
 from search_spaces.functions import ENTRY
 from search_spaces.limits import checked_text
 from search_spaces.program import RewardProgram, Violation
-from search_spaces.statements import StatementCompiler, tolerated
-from search_spaces.values import Parts, Scalar, Several, State, Value, scalar
+from search_spaces.statements import StatementCompiler
+from search_spaces.values import Parts, Scalar, Several, State, Value
 
 _EXAMPLE = f"Write def {ENTRY}(state): ... return total"
 
@@ -100,12 +100,6 @@ class _ModuleCompiler(StatementCompiler):
 
 def _total_and_parts(value: Value, entry: ast.FunctionDef) -> tuple[Scalar, Parts]:
     match value:
-        case Scalar():
-            return value, Parts({})
-        case Several(items=(total, Parts() as parts)):
-            return scalar(total), parts
-        case Parts():
-            message, hint = "a dict is returned without a total", "Return total, components."
-        case _:
-            message, hint = f"{ENTRY} returns neither a number nor a number and a dict", "Return total, components."
-    raise ProgramError("E_TYPE", message, entry.lineno, hint)
+        case Several(items=(Scalar() as total, Parts() as parts)):
+            return total, parts
+    raise ProgramError("E_TYPE", f"{ENTRY} returns no number", entry.lineno, "Return total, components.")

@@ -100,7 +100,10 @@ def check_value(op: str, value: float | str | None) -> None:
     """
     if op == "const":
         if not isinstance(value, float) or not math.isfinite(value) or abs(value) > MAX_CONSTANT:
-            raise ProgramError("E_CONST", f"a constant must be finite and at most {MAX_CONSTANT:.0f} in size")
+            found = f"{value:g}" if isinstance(value, float) else "none"
+            hint = f"Use constants of at most {MAX_CONSTANT:.0f} in size."
+            message = f"the constant {found} is not finite or exceeds {MAX_CONSTANT:.0f} in size"
+            raise ProgramError("E_CONST", message, hint=hint)
     elif op == "field":
         if value not in FIELD_INDEX:
             raise ProgramError("E_KEY", f"the state has no field {str(value)[:40]!a}")

@@ -5,15 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from search_spaces import arithmetic
-from search_spaces.allowlist import HINTS, refused_node
+from search_spaces.allowlist import HINTS, refused_node, tolerated
 from search_spaces.calls import CallCompiler
 from search_spaces.errors import ProgramError
 from search_spaces.functions import MODULES, RESERVED
 from search_spaces.operations import MAX_COMPONENTS
 from search_spaces.symbols import arithmetic_operation, component_key
 from search_spaces.values import Frame, Parts, Scalar, Several, State, Unset, Value, merged, scalar
-
-_TYPING = "typing"
 
 
 @dataclass(slots=True)
@@ -150,6 +148,21 @@ class StatementCompiler(CallCompiler):
                 raise refused_node(node)
 
     def _returned(self, node: ast.Return, frame: Frame) -> Value:
+        value = self._return_value(node, frame)
+        if self._callable:
+            return value
+        match value:
+            case Scalar():
+                return Several((value, Parts({})))
+            case Several(items=(total, Parts() as parts)):
+                return Several((scalar(total), parts))
+            case Parts():
+                message = "a dict is returned without a total"
+            case _:
+                message = "neither a number nor a number and a dict is returned"
+        raise ProgramError("E_TYPE", message, node.lineno, 'Write return total, {"name": part} or return total.')
+
+    def _return_value(self, node: ast.Return, frame: Frame) -> Value:
         match node.value:
             case None:
                 raise ProgramError("E_RETURN", "return without a value", node.lineno, "Return a number.")
@@ -249,14 +262,6 @@ class StatementCompiler(CallCompiler):
             kind = "module" if name in MODULES else "function"
             message = f"{name} is the name of a {kind} and cannot be bound"
             raise ProgramError("E_NAME", message, getattr(node, "lineno", None), "Use another name.")
-
-
-def tolerated(node: ast.Import | ast.ImportFrom) -> bool:
-    """Return whether an import is one of those that are erased: math, numpy as np, typing."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module == _TYPING and node.level == 0
-    spelled = {("math", None), ("math", "math"), ("numpy", None), ("numpy", "np"), (_TYPING, None)}
-    return all((each.name, each.asname) in spelled for each in node.names)
 
 
 def _without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

@@ -1,12 +1,13 @@
 """Operators, component keys and state keys: from syntax to the names of the graph, with hints for near misses."""
 
 import ast
-import difflib
 from collections.abc import Mapping
 
 from search_spaces.errors import ProgramError
 from search_spaces.operations import check_component_name
 from search_spaces.state import FIELD_INDEX
+
+_LONGEST_KEY = 40
 
 ARITHMETIC: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -56,8 +57,22 @@ def component_key(key: ast.expr | None) -> str:
 
 def nearest_field(name: str) -> str:
     """Return a hint that names the nearest state field, or all of them."""
-    lowered = name.lower()
-    near = difflib.get_close_matches(lowered, FIELD_INDEX, 1, 0.6)
-    near = near or [field for field in FIELD_INDEX if lowered and (lowered in field or field in lowered)][:1]
+    wanted = name[:_LONGEST_KEY].lower()
+    remoteness = {field: _distance(wanted, field) - 3 * len(_words(wanted) & _words(field)) for field in FIELD_INDEX}
+    nearest = min(FIELD_INDEX, key=remoteness.__getitem__)
     known = "The fields are " + ", ".join(FIELD_INDEX) + "."
-    return f'Did you mean state["{near[0]}"]? {known}' if near else known
+    return f'Did you mean state["{nearest}"]? {known}' if remoteness[nearest] <= len(wanted) / 2 else known
+
+
+def _words(name: str) -> set[str]:
+    return set(name.split("_"))
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many insertions, deletions and replacements of a letter turn one name into the other."""
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        diagonal, row[0] = row[0], i
+        for j, against in enumerate(other, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != against))
+    return row[-1]
