@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from actors import prompts
 from actors.exchanges import estimate_prompt
-from actors.messages import ChatFailure, ChatMessage, ChatReply, Exchange, Proposal, SearchPlan
+from actors.messages import ChatFailure, ChatReply, Exchange, Proposal, SearchPlan
 from actors.prompts import Assigned, Known
 from actors.protocols import Ask, DesignBrief
 from actors.replies import extract_program
@@ -69,7 +69,7 @@ class LLMDesigner:
 
     def _write(self, brief: DesignBrief, known: Known, task: Assigned, index: int) -> ChatReply | ChatFailure:
         llm = self._plan.llm
-        room, reply_tokens = llm.prompt_tokens, llm.max_tokens
+        room, reply_tokens, refusal = llm.prompt_tokens, llm.max_tokens, ""
         for shrinks in range(SHRINKS + 1):
             exchange = Exchange(
                 id=brief.exchange_id(index) + (f"-s{shrinks}" if shrinks else ""),
@@ -81,10 +81,11 @@ class LLMDesigner:
             result = self._ask(exchange)
             if isinstance(result, ChatReply) or result.code != "LLM_TOO_LARGE":
                 return result
+            refusal = f"about {estimate_prompt(exchange)} tokens, {reply_tokens} for the reply: {result.reason}"
             room, reply_tokens = _smaller(exchange, result, reply_tokens)
         raise ProviderError(
-            f"the provider takes no design prompt, not even one of about {estimate_prompt(exchange)} tokens with a reply "
-            f"of {exchange.max_tokens}: {result.reason}; choose a model or an account with a larger limit"
+            f"the provider takes no design prompt, not even the smallest ({refusal}); "
+            "choose a model or an account with a larger limit"
         )
 
     def _repair(
@@ -94,7 +95,7 @@ class LLMDesigner:
         if reply.finish == "length":
             violation = replace(violation, hint=f"{violation.hint} The reply was cut off: be brief.".strip())
         answered = program if isinstance(program, str) else reply.text[:_LONGEST_REST]
-        messages: tuple[ChatMessage, ...] = prompts.repair(self._plan, task, answered, violation)
+        messages = prompts.repair(self._plan, task, answered, violation)
         return self._ask(Exchange(id=exchange_id, purpose="repair", generation=brief.generation, messages=messages))
 
 

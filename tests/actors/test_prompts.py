@@ -9,8 +9,10 @@ from actors.archive import Archive, Baseline
 from actors.exchanges import estimate_tokens
 from actors.messages import ChatMessage, Finding, Fitness, Refusal, SearchPlan
 from actors.prompts import Assigned, Known
-from search_spaces.program import Violation
-from search_spaces.state import FIELDS
+from actors.replies import extract_program
+from search_spaces.language import compile_program
+from search_spaces.program import RewardProgram, Violation
+from search_spaces.state import FIELDS, STANDARD_STATE
 from tests.entries import METRICS, archive_of, faulted, trained
 from tests.golden_files import assert_golden
 
@@ -166,6 +168,14 @@ def test_any_refused_program_can_be_shown_again(source: str, message: str, line:
     messages = prompts.repair(PLAN, Assigned(prompts.directions()[0]), source, Violation("E_X", message, line, ""))
     assert [each.role for each in messages] == ["system", "user", "assistant", "user"]
     assert "E_X" in messages[3].content
+
+
+def test_the_program_that_shows_the_language_is_legal() -> None:
+    program = extract_program(prompts.design(PLAN, Known(), prompts.assigned((), 0), 6000)[0].content)
+    assert isinstance(program, str)
+    compiled = compile_program(program)
+    assert isinstance(compiled, RewardProgram)
+    assert set(compiled.evaluate(STANDARD_STATE).components) == {"progress", "danger", "crash"}
 
 
 def test_prompts_are_pure() -> None:
