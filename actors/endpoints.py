@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+from actors.keys import redact
 from search_spaces.errors import UsageError
 
 DEFAULT_MODEL = "openai/gpt-oss-120b"
@@ -48,8 +49,10 @@ def parse_spec(spec: str) -> ProviderSpec:
     """Read the value of `--llm`.
 
     Raises:
-        UsageError: It has none of the known forms.
+        UsageError: It has none of the known forms, or holds a key.
     """
+    if redact(spec) != spec:
+        raise UsageError("--llm: holds what looks like a key; give it with its variable or --keys FILE instead")
     kind, _, rest = spec.partition(":")
     if kind == "groq":
         return ProviderSpec("groq", _models(rest or DEFAULT_MODEL, spec))
@@ -73,6 +76,17 @@ def absolute_spec(spec: str) -> str:
     """
     parsed = parse_spec(spec)
     return f"replay:{Path(parsed.target).absolute()}" if parsed.kind == "replay" else spec
+
+
+def check_spec(spec: str, allow_http: bool) -> None:
+    """Refuse a spec that may not be written down or used.
+
+    Raises:
+        UsageError: See `parse_spec` and `endpoint_of`.
+    """
+    parsed = parse_spec(spec)
+    if parsed.kind == "openai":
+        endpoint_of(parsed, None, allow_http)
 
 
 def endpoint_of(spec: ProviderSpec, base_url: str | None, allow_http: bool) -> Endpoint:
@@ -135,4 +149,4 @@ def _is_loopback(host: str) -> bool:
 
 def _shown(spec: str) -> str:
     """Return what may be printed of a spec that was not understood: a password hides before an @."""
-    return repr(spec if "@" not in spec and len(spec) <= 200 else spec[:8] + "...")
+    return "..." if "@" in spec or len(spec) > 200 else repr(spec)

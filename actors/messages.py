@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Self
 
+from actors.endpoints import check_spec
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario
 
@@ -433,6 +434,9 @@ class LLMSettings(Message):
         repairs: How often a refused program is sent back for repair.
         proposals_per_slot: How many programs are asked for, for each one that is trained, as long as the token budget
             holds.
+
+    Raises:
+        UsageError: A spec of no known form, or one that may not be written down: with a key or a password in it.
     """
 
     spec: str | None = None
@@ -445,6 +449,10 @@ class LLMSettings(Message):
     allow_http: bool = False
     repairs: int = 2
     proposals_per_slot: int = 2
+
+    def __post_init__(self) -> None:
+        if self.spec is not None:
+            check_spec(self.spec, self.allow_http)
 
 
 DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."

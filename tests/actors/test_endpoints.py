@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from actors.endpoints import DEFAULT_MODEL, Endpoint, ProviderSpec, absolute_spec, endpoint_of, parse_spec
+from actors.messages import LLMSettings
 from search_spaces.errors import UsageError
 
 
@@ -105,3 +106,15 @@ def test_a_recording_is_found_from_every_working_directory(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     assert absolute_spec("replay:some/run") == f"replay:{tmp_path}/some/run"
     assert absolute_spec("groq:a,b") == "groq:a,b"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["openai:https://user:hunter2@host#m", "openai:https://host?key=hunter2#m", "groq:gsk_hunter2hunter2", "hunter2@"],
+)
+def test_settings_that_hold_a_secret_cannot_even_be_made(spec: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        LLMSettings(spec=spec)
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(UsageError):
+        LLMSettings.from_json({"spec": spec})

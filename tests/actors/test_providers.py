@@ -35,7 +35,7 @@ class Rig:
     def __init__(self, script: Script, settings: LLMSettings, keys: tuple[str, ...]) -> None:
         self.server = GroqServer(script)
         self.clock = VirtualClock()
-        spec = (settings.spec or "").replace("URL", self.server.url)
+        spec = (settings.spec or "").replace("http://localhost:1", self.server.url)
         credentials = Credentials(tuple(Secret(key) for key in keys), self.server.url)
         self.provider = open_provider(replace(settings, spec=spec), credentials, self.clock)
 
@@ -325,7 +325,7 @@ def test_proxies_netrc_and_custom_headers_of_the_environment_are_ignored(monkeyp
     ],
 )
 def test_openai_compatible_servers_get_their_own_path_and_no_key_they_were_not_given(path: str, requested: str) -> None:
-    settings = replace(SETTINGS, spec=f"openai:URL{path}#org/model:8b")
+    settings = replace(SETTINGS, spec=f"openai:http://localhost:1{path}#org/model:8b")
     with rig(say.answer("hello"), settings=settings, keys=()) as made:
         assert isinstance(made.chat(), ChatReply)
     (received,) = made.server.received
@@ -335,7 +335,7 @@ def test_openai_compatible_servers_get_their_own_path_and_no_key_they_were_not_g
 
 
 def test_a_server_that_wants_a_key_after_all() -> None:
-    settings = replace(SETTINGS, spec="openai:URL#m")
+    settings = replace(SETTINGS, spec="openai:http://localhost:1#m")
     with (
         rig(say.error(401, "no key"), settings=settings, keys=()) as made,
         pytest.raises(ProviderError, match="without a key"),
