@@ -29,6 +29,7 @@ HINTS: Mapping[str, str] = {
     "SetComp": _LOOP,
     "DictComp": _LOOP,
     "GeneratorExp": _LOOP,
+    "FunctionDef": "Move it out, above compute_reward, and pass it what it needs.",
     "Lambda": "Write a helper function above compute_reward.",
     "ClassDef": "Write plain functions.",
     "Try": "Nothing raises here: 1/0 is inf and log(0) is -inf; guard with max(x, 1e-6) or an if.",
@@ -103,9 +104,10 @@ def checked_tree(tree: ast.Module) -> None:
 def refused_node(node: ast.AST) -> ProgramError:
     """Return the refusal of a construct that the language does not have."""
     name = type(node).__name__
+    phrase = "a function inside a function" if isinstance(node, ast.FunctionDef) else name
     return ProgramError(
         "E_NODE",
-        f"{name} is not part of the reward language",
+        f"{phrase} is not part of the reward language",
         getattr(node, "lineno", None),
         HINTS.get(
             name, "Use assignments, if / elif / else, arithmetic, comparisons and calls of the listed functions."

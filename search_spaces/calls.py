@@ -3,11 +3,12 @@
 import ast
 import difflib
 from abc import abstractmethod
+from collections.abc import Iterable
 
 from search_spaces import arithmetic
 from search_spaces.errors import ProgramError
 from search_spaces.expressions import ExpressionCompiler
-from search_spaces.functions import ENTRY, FUNCTIONS, MODULES, MOST_ARGUMENTS, Function
+from search_spaces.functions import ENTRY, FUNCTIONS, MOST_ARGUMENTS, Function
 from search_spaces.values import Frame, Parts, Scalar, State, Value, merged
 
 _INFINITE = ("inf", "infinity")
@@ -148,13 +149,15 @@ def _check_arity(name: str, function: Function, given: int, node: ast.Call) -> N
         expected = str(function.least) if function.least == function.most else f"{function.least} to {function.most}"
         usage = _USAGE.get(function.op, f"{name}(x)")
         hint = "Write log(x) / log(base)." if name.endswith("log") and given == 2 else f"Write {usage}."
-        raise ProgramError("E_ARITY", f"{name} takes {expected} arguments, not {given}", node.lineno, hint)
+        noun = "argument" if expected == "1" else "arguments"
+        raise ProgramError("E_ARITY", f"{name} takes {expected} {noun}, not {given}", node.lineno, hint)
 
 
-def _unknown_function(name: str, node: ast.Call, helpers: object) -> ProgramError:
+def _unknown_function(name: str, node: ast.Call, helpers: Iterable[str]) -> ProgramError:
     bare = name.split(".")[-1]
     same = [each for each in FUNCTIONS if each.split(".")[-1] == bare]
-    near = same or difflib.get_close_matches(name, FUNCTIONS, 1, 0.7)
+    near = same or difflib.get_close_matches(name, [*FUNCTIONS, *helpers], 1, 0.8)
+    module = name.removesuffix(bare)
     if name == ENTRY:
         hint = "compute_reward cannot call itself."
     elif name in _HINTS:
@@ -162,6 +165,6 @@ def _unknown_function(name: str, node: ast.Call, helpers: object) -> ProgramErro
     elif near:
         hint = f"Did you mean {near[0]}?"
     else:
-        listed = ", ".join(each for each in FUNCTIONS if "." not in each)
-        hint = f"The functions are {listed}, and those of {' and '.join(MODULES[:2])}; or write a helper."
+        listed = ", ".join(each for each in FUNCTIONS if each.removesuffix(each.split(".")[-1]) == module)
+        hint = f"There are {listed}; or write a helper."
     return ProgramError("E_CALL", f"no function {name[:60]} in the reward language", node.lineno, hint)
