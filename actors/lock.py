@@ -26,7 +26,7 @@ class WriterLock(Protocol):
     """The right to write a run."""
 
     def check(self) -> None:
-        """Raise `RunLockedError` when another writer has taken over."""
+        """Raise `RunLockedError` when another writer has taken over, or after `release`."""
         ...
 
     def release(self) -> None:
@@ -53,6 +53,7 @@ def lock_run(storage: Storage, *, take_over: bool = False, wait_s: float = 0.0) 
 
 class _FileLock:
     def __init__(self, path: Path, wait_s: float) -> None:
+        self._folder = path.parent
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: TextIO | None = path.open("a+")
         deadline = time.monotonic() + wait_s
@@ -68,7 +69,8 @@ class _FileLock:
         self._file.flush()
 
     def check(self) -> None:
-        return
+        if self._file is None:
+            raise RunLockedError(f"{self._folder}: this writer has closed the run; it must not write any more")
 
     def release(self) -> None:
         if self._file is not None:

@@ -11,6 +11,7 @@ not listed here. What is listed here is a fault: something the caller or the use
     │   └── JournalError       an event that cannot be read, or cannot be written
     ├── ProviderError          an LLM provider that will not answer, whatever is tried
     ├── MachineError           Ray, disk, renderer or encoder do not hold the plan
+    ├── SearchInterruptedError Ctrl-C in the middle of a search (exit code 130)
     ├── PolicyError            a policy file that is not what this project writes
     └── ProgramError           a reward graph that breaks a type rule, the budget or the constant range
 """
@@ -50,6 +51,12 @@ class ProviderError(OrchestratorError):
 
 class MachineError(OrchestratorError):
     """The machine or cluster cannot hold the plan."""
+
+
+class SearchInterruptedError(OrchestratorError):
+    """Ctrl-C in the middle of a search, which ended cleanly and can be resumed."""
+
+    exit_code = 130
 
 
 class PolicyError(OrchestratorError):
