@@ -1,0 +1,42 @@
+"""Run every benchmark, print its figures and write them down: `make bench`, or `python -m benchmarks.run`.
+
+A benchmark is a module with `measure() -> {name: {"median", "low", "high", "unit"}}`. All figures of one run are
+written to `benchmarks/results/latest.json`; those of a benchmark that was left out are kept as they were.
+
+    python -m benchmarks.run [--only kernel_speed ppo_speed]
+"""
+
+import argparse
+import importlib
+import json
+import os
+import time
+from pathlib import Path
+
+BENCHMARKS = ("kernel_speed", "ppo_speed")
+RESULTS = Path(__file__).parent / "results" / "latest.json"
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=BENCHMARKS)
+    chosen = parser.parse_args().only
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    figures = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for benchmark in chosen:
+        started = time.perf_counter()
+        print(f"{benchmark}:", flush=True)
+        measured = importlib.import_module(f"benchmarks.{benchmark}").measure()
+        for name, each in measured.items():
+            print(f"  {name:34} {each['median']:12,.1f}  [{each['low']:,.1f}, {each['high']:,.1f}] {each['unit']}")
+        print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
+        figures |= measured
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n")
+    print(f"written to {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}")
+
+
+if __name__ == "__main__":
+    main()
