@@ -1,5 +1,8 @@
 """Episode tables and the measures made of them."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,6 +128,12 @@ def test_constant_actions_drive_as_they_do_on_highway_env(scenario, driver, nati
     assert metrics["native_return"] == pytest.approx(native_return, abs=0.005)
     assert metrics["crash_rate"] == pytest.approx(crash_rate)
     assert metrics["at_fault_crash_rate"] <= metrics["crash_rate"]
+
+
+def test_every_measure_is_explained():
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    explained = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert explained == set(summarise(run_episodes(FAST, range(50), driver_named("random")), FAST))
 
 
 def test_measures_follow_the_policy_frequency():
