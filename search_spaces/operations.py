@@ -78,9 +78,11 @@ OPERATIONS: Mapping[str, Operation] = {
     **_infix({"add": "+", "sub": "-"}, "number", "number", SUM),
     **_infix({"mul": "*", "div": "/", "floordiv": "//", "mod": "%"}, "number", "number", PRODUCT),
     **_infix({"pow": "**"}, "number", "number", POWER),
-    **_functions({op: op for op in ("abs", "sqrt", "exp", "log", "tanh", "sin", "cos", "floor", "ceil")}),
+    **_functions({op: op for op in ("abs", "sqrt", "exp", "log", "tanh", "sin", "cos", "sign", "sigmoid")}),
     **_functions({op: f"math.{op}" for op in ("log1p", "expm1", "log10", "log2", "tan", "atan")}),
-    **_functions({"trunc": "int", "round": "round", "decimals": "round", "sign": "sign", "sigmoid": "sigmoid"}),
+    # Not int, floor, ceil, round: in canonical text nothing is a Python integer.
+    **_functions({op: f"np.{op}" for op in ("floor", "ceil", "trunc", "round")}),
+    "decimals": Operation(("number",), "number", "round", CALL),
     "min": Operation(("number", "number"), "number", "min", CALL, commutative=True),
     "max": Operation(("number", "number"), "number", "max", CALL, commutative=True),
     "hypot": Operation(("number", "number"), "number", "math.hypot", CALL, commutative=True),
