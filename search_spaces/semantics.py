@@ -96,12 +96,12 @@ def hypot(x: float, y: float) -> float:
     if x != x or y != y:
         return math.nan
     large, small = (x, y) if x > y else (y, x)
-    if small == 0.0:
+    if small <= large * 2.0**-30:
         return large
     scale = 1.0
     if large > 1e150:
         scale = 2.0**-600
-    elif small < 1e-130:
+    elif large < 1e-130:
         scale = 2.0**600
     large, small = large * scale, small * scale
     square, square_error = _squared(large)

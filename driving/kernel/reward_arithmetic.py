@@ -115,12 +115,12 @@ def hypot(x: float, y: float) -> float:
         return math.nan
     large = max(x, y)
     small = min(x, y)
-    if small == 0.0:
+    if small <= large * 2.0**-30:
         return large
     scale = 1.0
     if large > 1e150:
         scale = 2.0**-600
-    elif small < 1e-130:
+    elif large < 1e-130:
         scale = 2.0**600
     large, small = large * scale, small * scale
     square, square_error = product(large, large)

@@ -66,6 +66,7 @@ def encoded(graph: Graph) -> RewardCode:
     places = {key: place for place, key in enumerate(constants)}
     free: list[int] = []
     count = len(constants)
+    opcodes = {name: opcode for opcode, name in enumerate(OPERATION_NAMES)}
     instructions: list[tuple[int, int, int, int, int]] = []
     for index, node in enumerate(graph.nodes):
         key = _constant_key(graph, index)
@@ -85,7 +86,7 @@ def encoded(graph: Graph) -> RewardCode:
             operands.append(int(node.value))
         operands += [0] * (3 - len(operands))
         register.append(target)
-        instructions.append((OPERATION_NAMES.index(node.op), target, operands[0], operands[1], operands[2]))
+        instructions.append((opcodes[node.op], target, operands[0], operands[1], operands[2]))
         free.extend(sorted({register[each] for each in node.args if last_use[each] == index} - set(places.values())))
     return RewardCode(
         np.array(instructions, dtype=np.int32).reshape(-1, WORDS),
@@ -107,7 +108,7 @@ def _constants(graph: Graph) -> list[str]:
 
 
 def _last_uses(graph: Graph) -> list[int]:
-    """Return the last instruction that reads each node's register; what `number` shares counts for its boolean."""
+    """Return the last instruction that reads each node's register; a boolean and its `number` share one."""
     last = [-1] * len(graph.nodes)
     for root in graph.roots:
         last[root] = len(graph.nodes)
@@ -115,4 +116,7 @@ def _last_uses(graph: Graph) -> list[int]:
         node = graph.nodes[index]
         for argument in node.args:
             last[argument] = max(last[argument], last[index] if node.op == "number" else index)
+    for index, node in enumerate(graph.nodes):
+        if node.op == "number":
+            last[index] = last[node.args[0]]
     return last
