@@ -9,16 +9,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
+from actors.agenda import Agenda
 from actors.backstage import Backstage, Inline, Threads
 from actors.deliveries import sound_outcome, store_delivery
-from actors.fitness import fitness
 from actors.keys import Credentials
 from actors.ledger import Ledger
 from actors.messages import (
-    ArchiveEntry,
     Assignment,
     Candidate,
     Delivery,
@@ -32,9 +30,6 @@ from actors.storage import Storage
 from actors.studio import Studio
 from actors.summary import write_summary
 from search_spaces.errors import RunError
-
-NATIVE = "ppo-native"
-"""Baseline that is trained: PPO under highway-env's own reward."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +81,7 @@ class Coordinator:
         self._lock = threading.RLock()
         self._backstage: Backstage = Threads() if threads else Inline()
         self._studio: Studio | None = None
+        self._agenda: Agenda | None = None
         self._paces: dict[str, Pace] = {}
         self._delivered_here = 0
 
@@ -125,7 +121,10 @@ class Coordinator:
         with self._lock:
             if self._studio is None:
                 self._studio = Studio(self._plan, self._ledger, self._storage, credentials)
-                self._advance()
+                self._agenda = Agenda(
+                    self._plan, self._ledger, self._storage, self._backstage, self._studio, self._lock
+                )
+                self._agenda.advance()
 
     def ask(self, trial_id: str) -> Ask:
         """Give a candidate to a trial; the same one when the trial asks again."""
@@ -254,72 +253,5 @@ class Coordinator:
         return (self._clock() - record.opened_at) / self._delivered_here * left
 
     def _advance(self) -> None:
-        """Do what the record allows next; harmless when there is nothing to do."""
-        with self._lock:
-            studio = self._studio
-            if studio is None or self._backstage.fault is not None or self.record.finished:
-                return
-            self._judge()
-            for entry in self._unread():
-                candidate_id = entry.candidate.id
-                self._backstage.start(
-                    f"read {candidate_id}", lambda each=candidate_id: studio.read(each), self._advance
-                )
-            self._finish_generations()
-            self._design(studio)
-            if self._plan.baselines:
-                self._measure(studio)
-            self._finish()
-
-    def _judge(self) -> None:
-        archive = self.record.archive
-        for candidate_id, outcome in archive.outcomes.items():
-            if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
-                continue
-            judged = fitness(outcome.metrics, self._plan.held_out)
-            value = judged.to_json() if judged else None
-            if archive.candidates[candidate_id].role == "baseline":
-                data = {"name": candidate_id, "metrics": dict(outcome.metrics), "fitness": value}
-                self._ledger.write("baseline", data)
-            else:
-                self._ledger.write("judged", {"candidate_id": candidate_id, "fitness": value})
-
-    def _unread(self) -> list[ArchiveEntry]:
-        return [
-            entry
-            for entry in self.record.archive.entries()
-            if entry.critique is None and entry.outcome is not None and entry.outcome.status == "trained"
-        ]
-
-    def _finish_generations(self) -> None:
-        generation = len(self.record.generations)
-        while generation < self._plan.generations and self.record.complete(generation):
-            score = self.record.score(generation)
-            self._ledger.write("generation_finished", {"generation": generation, **score.to_json()})
-            write_summary(self._storage, self.record)
-            generation += 1
-
-    def _design(self, studio: Studio) -> None:
-        """Have the next generation designed; here alone generational and steady search differ."""
-        record, plan = self.record, self._plan
-        generation = next((each for each in range(plan.generations) if record.missing(each)), None)
-        if generation is None:
-            return
-        due = not record.waiting() if plan.steady else len(record.generations) >= generation
-        if due or generation == 0:
-            self._backstage.start(f"design {generation}", partial(studio.design, generation), self._advance)
-
-    def _measure(self, studio: Studio) -> None:
-        if NATIVE not in self.record.archive.candidates:
-            self._ledger.write("accepted", studio.native(NATIVE).to_json())
-        if studio.unmeasured():
-            self._backstage.start("baselines", studio.measure, self._advance)
-
-    def _finish(self) -> None:
-        archive, plan = self.record.archive, self._plan
-        done = len(self.record.generations) == plan.generations and not self._backstage.busy("baselines")
-        if not done or any(each not in archive.outcomes for each in archive.candidates) or self.record.finished:
-            return
-        best = archive.top(1)
-        self._ledger.write("search_finished", {"champion": best[0].candidate.id if best else None})
-        write_summary(self._storage, self.record)
+        if self._agenda is not None:
+            self._agenda.advance()

@@ -3,6 +3,7 @@
 Absent is `None` or a missing key, never 0, NaN or a sentinel.
 """
 
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -10,8 +11,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Self
 
 from actors.endpoints import check_spec
+from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import Scenario
+from search_spaces.scenarios import HELD_OUT, Scenario
 
 Role = Literal["candidate", "baseline"]
 Origin = Literal["seed", "user", "evolver", "llm", "baseline"]
@@ -453,6 +455,21 @@ class LLMSettings(Message):
     def __post_init__(self) -> None:
         if self.spec is not None:
             check_spec(self.spec, self.allow_http)
+        for name, (low, high) in _LLM_RANGES.items():
+            if not low <= getattr(self, name) <= high:
+                raise UsageError(f"llm.{name}: expected {low:g} to {high:g}, found {getattr(self, name):g}")
+
+
+_LLM_RANGES: Mapping[str, tuple[float, float]] = {
+    "temperature": (0, 2),
+    "max_tokens": (1, 10_000_000),
+    "prompt_tokens": (1, 10_000_000),
+    "token_budget": (0, 10**12),
+    "timeout_s": (0.001, 86_400),
+    "patience_s": (0.001, 86_400),
+    "repairs": (0, 20),
+    "proposals_per_slot": (1, 100),
+}
 
 
 DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."
@@ -497,3 +514,24 @@ class SearchPlan(Message):
     steady: bool = False
     attempts: int = 3
     baselines: bool = True
+
+    def __post_init__(self) -> None:
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", self.search_id) is None:
+            raise UsageError(
+                f"search_id {self.search_id!r}: expected up to 100 letters, digits, dots, dashes and underscores"
+            )
+        for name, (low, high) in _PLAN_RANGES.items():
+            if not low <= getattr(self, name) <= high:
+                raise UsageError(f"{name}: expected {low} to {high}, found {getattr(self, name)}")
+
+
+_PLAN_RANGES: Mapping[str, tuple[int, int]] = {
+    "population": (1, 1000),
+    "generations": (1, 1000),
+    "steps": (1, 1_000_000_000),
+    "seed": (0, 2**31 - 1),
+    "held_out": (1, HELD_OUT.limit),
+    "proposals_per_slot": (1, 100),
+    "replacements": (0, 100),
+    "attempts": (1, 100),
+}

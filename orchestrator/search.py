@@ -3,10 +3,13 @@
 import contextlib
 import itertools
 import json
+import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -25,6 +28,7 @@ from actors.spawn import LOCK_PATIENCE_S, NAMESPACE, spawn_coordinator, warm_nod
 from actors.storage import Storage
 from actors.summary import SUMMARY_NAME
 from actors.trainer import CandidateTrainer, train_candidate
+from orchestrator.config import SearchConfig
 from orchestrator.machine import Machine, refuse_too_large, start_ray
 from orchestrator.searcher import CandidateSearcher
 from search_spaces.errors import MachineError, OrchestratorError, RunError, SearchInterruptedError
@@ -51,6 +55,28 @@ class Search:
     plan: SearchPlan
     location: str
     take_over: bool = False
+
+
+def new_search(config: SearchConfig, out: str | None, root: Path, now: datetime) -> Search:
+    """Name a search, make its folder, and save the configuration there.
+
+    Args:
+        config: What is asked for.
+        out: Folder or URI of the run; None: a new folder below `root`.
+        root: Folder that holds the runs.
+        now: Names the search.
+
+    Raises:
+        RunError: The folder holds a run already.
+    """
+    search_id = f"search-{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:4]}"
+    storage = Storage.at(out if out is not None else root / search_id)
+    location = str(storage.local_root) if storage.local_root is not None else str(out)
+    if storage.names("events"):
+        raise RunError(f"{location} holds a run already; go on with --resume {location}, or choose another --out")
+    search = Search(plan=config.plan(search_id), location=location)
+    config.save(location)
+    return search
 
 
 def resumed(location: str, *, take_over: bool = False) -> Search:
@@ -210,9 +236,12 @@ def _fit(search: Search, machine: Machine, session: str) -> None:
             name=session,
             storage_path=f"{search.location}/tune",
             failure_config=tune.FailureConfig(max_failures=0),
+            checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=0, checkpoint_at_end=False),
             verbose=0,
         ),
     )
+    # It complains of result files that are switched off.
+    logging.getLogger("ray.tune").setLevel(logging.ERROR)
     tuner.fit()
 
 
