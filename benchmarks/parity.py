@@ -50,6 +50,9 @@ FREQUENCIES: tuple[Scenario, ...] = (
     Scenario(simulation_frequency=10, policy_frequency=2, duration=15, all_pairs_collisions=True),
 )
 
+COMPILING = Case("compiling", "episodes", Scenario(vehicles=1, duration=1), range(1))
+"""A case whose only purpose is that the kernel is compiled."""
+
 
 def plan(share: float) -> list[Case]:
     """Return the chunks of a proof, slow ones first.
@@ -118,6 +121,8 @@ def prove(cases: list[Case], workers: int) -> tuple[list[str], dict[str, Tally]]
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         differing = pool.submit(differing_functions).result()
         print(f"numpy functions that differ from the kernel's: {', '.join(differing) or 'none'}", flush=True)
+        # One process compiles, the others load what it cached.
+        pool.submit(run_case, COMPILING).result()
         running = {pool.submit(run_case, case): case for case in cases}
         for done, future in enumerate(as_completed(running), 1):
             case, tally = running[future], future.result()

@@ -15,6 +15,8 @@ from benchmarks.parity_cases import NEGLIGIBLE, Case, Pair, Tally, run_case
 from driving.kernel.layout import CRASHED, HEADING, IMPACT_PENDING, SPEED, X, Y
 from search_spaces.scenarios import PRESETS
 
+pytestmark = pytest.mark.timeout(900)
+
 ROOT = Path(__file__).parents[2]
 SHARE = 0.1
 SECTIONS = sorted({case.section for case in plan(SHARE)})
