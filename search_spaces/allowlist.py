@@ -123,7 +123,7 @@ def check_name(name: str, node: ast.AST) -> None:
     """
     if "__" in name:
         message = f"the name {name[:40]!a} has a double underscore"
-        raise ProgramError("E_NAME", message, getattr(node, "lineno", None), "Use single underscores.")
+        raise ProgramError("E_NAME", message, getattr(node, "lineno", None), "Remove it, or use single underscores.")
 
 
 def tolerated(node: ast.Import | ast.ImportFrom) -> bool:

@@ -61,7 +61,9 @@ class CallCompiler(ExpressionCompiler):
         if name == "sum":
             return self._sum(node, frame)
         if name == "dict" and node.keywords and not node.args:
-            pairs = [(each.arg or "", each.value) for each in node.keywords]
+            pairs = [(each.arg, each.value) for each in node.keywords if each.arg is not None]
+            if len(pairs) < len(node.keywords):
+                raise ProgramError("E_NODE", "dict unpacking", node.lineno, "Write each component out.")
             return self.parts(node, pairs, frame)
         if name not in FUNCTIONS:
             raise _unknown_function(name, node, self.helper_names())

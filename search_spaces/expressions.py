@@ -213,8 +213,8 @@ class ExpressionCompiler(ABC):
     def _conditional(self, node: ast.IfExp, frame: Frame) -> Value:
         condition = self.truth(node.test, frame)
         value = merged(self.builder, condition, self.expression(node.body, frame), self.expression(node.orelse, frame))
-        if isinstance(value, Unset):
-            message = "the two sides of a conditional expression have different types"
+        if isinstance(value, (Unset, Parts)):
+            message = "the two sides of a conditional expression are not two numbers"
             raise ProgramError("E_TYPE", message, node.lineno, "Make both numbers.")
         return value
 
