@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from actors.messages import Origin, Proposal
+from actors.messages import Proposal
 from actors.protocols import DesignBrief
 from search_spaces.edits import MOVES, cross
 from search_spaces.language import compile_program
@@ -48,7 +48,7 @@ class Evolver:
     """Proposes edits of the best programs; see `protocols.Designer`.
 
     Args:
-        start_from: The user's own starting programs, as text; they are proposed as they are, legal or not.
+        start_from: The user's own starting programs, as text; the first generation is edited from them too.
     """
 
     def __init__(self, start_from: Sequence[str] = ()) -> None:
@@ -58,8 +58,11 @@ class Evolver:
         """See `protocols.Designer`."""
         rng = np.random.default_rng(brief.seed)
         parents = self._parents(brief)
-        seen = {*brief.archive.digests(), *(parent.program.digest for parent in parents if parent.ids)}
-        proposals = self._starting(brief.count, seen) if brief.generation == 0 and brief.attempt == 0 else []
+        seen = {*brief.archive.digests(), *(parent.program.digest for parent in parents)}
+        proposals: list[Proposal] = []
+        if brief.generation == 0 and brief.attempt == 0:
+            texts = list(STARTING_PROGRAMS.values())[: brief.count]
+            proposals = [Proposal(source=text, origin="seed", move="start") for text in texts]
         for _ in range(DRAWS_PER_PROPOSAL * brief.count):
             if len(proposals) >= brief.count:
                 break
@@ -68,20 +71,6 @@ class Evolver:
                 seen.add(program.digest)
                 ids = tuple(dict.fromkeys(each for parent in used for each in parent.ids))
                 proposals.append(Proposal(source=program.source, origin="evolver", parents=ids, move=move))
-        return proposals
-
-    def _starting(self, count: int, seen: set[str]) -> list[Proposal]:
-        """Return the user's programs, then those of the project, and note which digests they take."""
-        texts: list[tuple[str, Origin]] = [(text, "user") for text in self._start_from]
-        texts += [(text, "seed") for text in STARTING_PROGRAMS.values()]
-        proposals: list[Proposal] = []
-        for text, origin in texts[:count]:
-            program = compile_program(text)
-            if isinstance(program, RewardProgram):
-                if program.digest in seen:
-                    continue
-                seen.add(program.digest)
-            proposals.append(Proposal(source=text, origin=origin, move="start"))
         return proposals
 
     def _parents(self, brief: DesignBrief) -> list[_Parent]:

@@ -153,8 +153,6 @@ def _named_nodes(graph: Graph) -> dict[int, str]:
     """Name the nodes that are components, also those that are one except where a program returned early."""
     named: dict[int, str] = {}
     for name, root in graph.components:
-        if root == graph.total:
-            continue
         named.setdefault(root, name)
         node = graph.nodes[root]
         if node.op == "select":

@@ -71,7 +71,7 @@ def test_sound_driving_is_only_told_where_it_loses_most() -> None:
     ("name", "metrics", "not_enough"),
     [
         ("lane_weaving", {"lane_changes_per_km": 6.0}, {"overtakes_per_km": 5.5}),
-        ("acceleration_spam", {"accel_rms_ms2": 6.0}, {"accel_rms_ms2": 4.0}),
+        ("acceleration_spam", {"accel_rms_ms2": 7.0}, {"accel_rms_ms2": 5.0}),
         ("ttc_exploitation", {"headway_low_share": 0.4}, {"ttc_low_share": 0.2}),
         ("crashes", {"crash_rate": 0.3}, {"crash_rate": 0.01}),
     ],
