@@ -139,7 +139,7 @@ class Archive(Message):
         measures of `BEHAVIOUR`.
         """
         ranked = self.ranked()
-        pool = list(ranked[: max(count, math.ceil(len(ranked) / 2))])
+        pool = list(ranked[: max(count, len(ranked) // 2)])
         taken = pool[:1]
         while pool and len(taken) < count:
             pool = [each for each in pool if each not in taken]

@@ -50,7 +50,7 @@ class Coordinator:
 
     Args:
         location: The run's folder: a path or a URI.
-        plan: The search; None to go on with the one in the folder.
+        plan: The search; the one in the folder, if there is one.
         session: Names the driver that started it; trials of an earlier session count as gone.
         take_over: See `lock.lock_run`.
         wait_s: See `lock.lock_run`.
@@ -58,7 +58,7 @@ class Coordinator:
         clock: Seconds since 1970 UTC.
 
     Raises:
-        RunError: The folder holds no search, or another one than `plan`.
+        RunError: The folder holds another search than `plan`.
         RunLockedError: Another coordinator writes this run.
         JournalError: The journal is damaged.
     """
@@ -66,7 +66,7 @@ class Coordinator:
     def __init__(
         self,
         location: str,
-        plan: SearchPlan | None,
+        plan: SearchPlan,
         *,
         session: str,
         take_over: bool = False,
@@ -76,7 +76,8 @@ class Coordinator:
     ) -> None:
         self._storage = Storage.at(location)
         self._ledger = Ledger(self._storage, take_over=take_over, wait_s=wait_s, clock=clock)
-        self._plan = self._begin(location, plan, session)
+        self._plan = plan
+        self._begin(location, session)
         self._clock = clock
         self._lock = threading.RLock()
         self._backstage: Backstage = Threads() if threads else Inline()
@@ -85,32 +86,21 @@ class Coordinator:
         self._paces: dict[str, Pace] = {}
         self._delivered_here = 0
 
-    def _begin(self, location: str, plan: SearchPlan | None, session: str) -> SearchPlan:
+    def _begin(self, location: str, session: str) -> None:
         known = self._ledger.record.plan
-        if known is None and plan is None:
-            self._ledger.close()
-            raise RunError(f"{location} holds no search; expected a run's folder with events/")
-        if known is not None and plan is not None and known != plan:
+        if known is None:
+            self._ledger.write("search_started", {"plan": self._plan.to_json()})
+        elif known != self._plan:
             self._ledger.close()
             raise RunError(
                 f"{location} holds another search ({known.search_id}); choose another folder, or --resume it"
             )
-        if known is None and plan is not None:
-            self._ledger.write("search_started", {"plan": plan.to_json()})
         self._ledger.write("opened", {"session": session})
-        chosen = self._ledger.record.plan
-        if chosen is None:
-            raise RunError(f"{location}: the plan was not written")
-        return chosen
 
     @property
     def record(self) -> SearchRecord:
         """The search as its journal stands."""
         return self._ledger.record
-
-    def plan(self) -> SearchPlan:
-        """Return what was asked for."""
-        return self._plan
 
     def unlock(self, credentials: Credentials) -> None:
         """Take the keys and begin (or go on) designing; unlocking twice is harmless.
