@@ -17,12 +17,13 @@ def compute_reward(state):
     return total, {"speed": speed, "right_lane": right_lane, "alive": alive, "crash": crash}
 """
 
-_SPEED_CRASH = """\
+_STEADY_SPEED = """\
 def compute_reward(state):
-    speed = clip((state["speed_ms"] - 20.0) / 10.0, 0.0, 1.0)
-    crash = -1.0 * state["collided"]
-    total = speed + crash
-    return total, {"speed": speed, "crash": crash}
+    speed = 0.6 * clip((state["speed_ms"] - 20.0) / 10.0, 0.0, 1.0)
+    alive = 0.4
+    crash = -3.0 * state["collided"]
+    total = speed + alive + crash
+    return total, {"speed": speed, "alive": alive, "crash": crash}
 """
 
 _PROGRESS = """\
@@ -63,10 +64,10 @@ def compute_reward(state):
 STARTING_PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         "progress": _PROGRESS,
+        "steady_speed": _STEADY_SPEED,
         "native": _NATIVE,
         "overtake": _OVERTAKE,
         "comfort": _COMFORT,
-        "speed_crash": _SPEED_CRASH,
         "right_lane": _RIGHT_LANE,
     }
 )

@@ -25,7 +25,7 @@ BEST = (
 )
 KNOWN = Known(
     best=BEST,
-    worst=(trained("g01-c05", "speed_crash", crash_rate=0.93),),
+    worst=(trained("g01-c05", "steady_speed", crash_rate=0.93),),
     failed=(faulted("g01-c06"),),
     refused=(
         Refusal(
