@@ -152,7 +152,7 @@ def fill_situation(
         out: Row of states, float64[len(FIELDS)]; written.
     """
     lanes = int(road[LANES])
-    lane = flags[LANE, 0]
+    lane = int(flags[LANE, 0])
     gap, relative = gap_ahead(vehicles, flags, lane)
     out[SPEED_MS] = vehicles[SPEED, 0]
     out[FRONT_DIST] = gap

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from driving.kernel.ego import apply_action, native_reward
 from driving.kernel.frame import advance_frame
-from driving.kernel.jit import compiled
+from driving.kernel.jit import compiled, inlined
 from driving.kernel.layout import (
     CRASHED,
     DECISION_S,
@@ -92,7 +92,7 @@ class Batch(NamedTuple):
     film_flags: NDArray[np.int32]
 
 
-@compiled
+@inlined
 def start_episode(batch: Batch, env: int, ego_driver: int) -> None:
     """Draw a new episode for an environment from its stream."""
     vehicles, flags = batch.vehicles[env], batch.flags[env]
@@ -102,7 +102,7 @@ def start_episode(batch: Batch, env: int, ego_driver: int) -> None:
     begin_episode(vehicles, batch.passed[env], batch.memory[env], batch.running[env], batch.running_histograms[env])
 
 
-@compiled
+@inlined
 def look(batch: Batch, env: int, out: NDArray[np.float32]) -> None:
     """Write what an environment's ego sees into `out`, float32[OBSERVED, OBSERVATION_COLUMNS]."""
     lanes = int(batch.road[LANES])
@@ -129,7 +129,7 @@ def reset_batch(batch: Batch, seeds: NDArray[np.uint64], ego_driver: int) -> Non
         batch.truncated[env] = False
 
 
-@compiled
+@inlined
 def keep_frame(batch: Batch, env: int, frame: int) -> None:
     """Copy the whole state of an environment into the film."""
     vehicles, flags = batch.vehicles[env], batch.flags[env]
@@ -140,14 +140,14 @@ def keep_frame(batch: Batch, env: int, frame: int) -> None:
             batch.film_flags[frame, row, column] = flags[row, column]
 
 
-@compiled
+@inlined
 def begin_decision(batch: Batch, env: int) -> None:
     """Note where a decision of an environment starts from, and advance the clock."""
     begin_motion(batch.vehicles[env], batch.flags[env], batch.running[env], batch.memory[env])
     batch.clock[env] += batch.road[DECISION_S]
 
 
-@compiled
+@inlined
 def advance_decision(batch: Batch, env: int, ego_driver: int, filmed: bool) -> None:
     """Advance the physics of one environment by the frames of a decision, and measure them."""
     vehicles, flags, road = batch.vehicles[env], batch.flags[env], batch.road
@@ -163,7 +163,7 @@ def advance_decision(batch: Batch, env: int, ego_driver: int, filmed: bool) -> N
             keep_frame(batch, env, frame)
 
 
-@compiled
+@inlined
 def conclude_decision(batch: Batch, env: int) -> None:
     """Reward, record and describe the decision that an environment has just driven, and tell whether that was all."""
     vehicles, flags, road = batch.vehicles[env], batch.flags[env], batch.road
@@ -175,7 +175,7 @@ def conclude_decision(batch: Batch, env: int) -> None:
     batch.truncated[env] = batch.clock[env] >= road[DURATION_S]
 
 
-@compiled
+@inlined
 def finish_episode(batch: Batch, env: int) -> None:
     """Keep the measures of the episode that just ended."""
     for column in range(batch.finished.shape[1]):

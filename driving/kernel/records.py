@@ -165,7 +165,7 @@ def measure_exposure(
     histograms: NDArray[np.int32],
 ) -> None:
     """Measure time to collision, headway and lane at the end of a frame."""
-    lane = flags[LANE, 0]
+    lane = int(flags[LANE, 0])
     gap, relative = gap_ahead(vehicles, flags, lane)
     ttc = time_to_collision(gap, relative)
     headway = time_headway(gap, vehicles[SPEED, 0])
