@@ -160,7 +160,7 @@ def metrics_table(evaluation: Evaluation) -> Table:
         "native_return": f"standard error{_error_shown(evaluation.table.columns['native_return'])}",
     }
     for name, value in evaluation.metrics.items():
-        table.add_row(name, f"{value:.4g}", notes.get(name, ""))
+        table.add_row(name, f"{value:.5g}", notes.get(name, ""))
     judged = evaluation.fitness
     if judged is not None:
         table.add_row("fitness", f"{judged.value:.4f}", f"{judged.at_crash_upper:.4f} at the upper crash rate")

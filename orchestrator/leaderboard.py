@@ -30,12 +30,18 @@ class Column:
 
 
 COLUMNS = (
-    Column(metric="crash_rate", title="crashes %", form=".1f", scale=100.0),
-    Column(metric="progress_ms", title="progress m/s", form=".1f"),
-    Column(metric="overtakes_per_min", title="overtakes/min", form=".1f"),
-    Column(metric="ttc_low_share", title="TTC<1.5s %", form=".1f", scale=100.0),
-    Column(metric="accel_rms_ms2", title="accel m/s2", form=".2f"),
-    Column(metric="native_return", title="native return", form=".1f"),
+    Column(metric="crash_rate", title="crash%", form=".1f", scale=100.0),
+    Column(metric="progress_ms", title="m/s", form=".1f"),
+    Column(metric="overtakes_per_min", title="ovt/min", form=".1f"),
+    Column(metric="ttc_low_share", title="ttc%", form=".1f", scale=100.0),
+    Column(metric="accel_rms_ms2", title="accel", form=".2f"),
+    Column(metric="native_return", title="return", form=".1f"),
+)
+"""What is shown of the measures; each row fits a terminal of 80 characters."""
+
+LEGEND = (
+    "lower: fitness at the upper end of the crash rate's 95 % interval; m/s: progress; ovt/min: net overtakes; ttc%: "
+    "time below 1.5 s to collision; accel: RMS, m/s2; return: highway-env's own reward"
 )
 
 
@@ -120,23 +126,19 @@ def table(record: SearchRecord, *, limit: int | None = None) -> Table:
         record: The search.
         limit: How many candidates are shown at most; baselines are always shown. None: all.
     """
-    shown_rows = _limited(rows(record), limit)
-    leaderboard = Table(box=None, pad_edge=False, header_style="bold")
-    leaderboard.add_column("")
-    leaderboard.add_column("name", no_wrap=True)
-    leaderboard.add_column("fitness", justify="right")
-    leaderboard.add_column("at 95 % crashes", justify="right")
-    for column in COLUMNS:
-        leaderboard.add_column(column.title, justify="right")
-    leaderboard.add_column("written by")
-    leaderboard.add_column("parents")
+    board = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    board.add_column("", min_width=2)
+    board.add_column("name", no_wrap=True)
+    for title in ("fitness", "lower", *(column.title for column in COLUMNS)):
+        board.add_column(title, justify="right", no_wrap=True)
+    board.add_column("written by", no_wrap=True, overflow="ellipsis")
     place = 0
-    for row in shown_rows:
-        place += row.role == "candidate" and row.fitness is not None
-        ranked = str(place) if row.role == "candidate" and row.fitness is not None else ""
+    for row in _limited(rows(record), limit):
+        ranked = row.role == "candidate" and row.fitness is not None
+        place += ranked
         style = "dim" if row.role == "baseline" else "red" if row.status in ("failed", "faulted") else ""
-        leaderboard.add_row(ranked, *(shown(cell, style=style) for cell in _cells(row)))
-    return leaderboard
+        board.add_row(str(place) if ranked else "", *(shown(cell, style=style) for cell in _cells(row)))
+    return board
 
 
 def _limited(found: list[Row], limit: int | None) -> list[Row]:
@@ -156,7 +158,7 @@ def _cells(row: Row) -> list[str]:
     cells += [
         f"{row.metrics[each.metric] * each.scale:{each.form}}" if each.metric in row.metrics else "" for each in COLUMNS
     ]
-    return [*cells, row.written, " ".join(row.parents)]
+    return [*cells, row.written]
 
 
 def as_csv(record: SearchRecord) -> str:

@@ -128,7 +128,8 @@ class Mirror:
             "status": "waiting",
         }
         self._store.log(run, params=shared | {"seed": candidate.seed}, tags=shared | tags)
-        self._store.put_text(run, candidate.source, "reward_program.py")
+        if candidate.source:
+            self._store.put_text(run, candidate.source, "reward_program.py")
         if candidate.screen is not None and candidate.screen.tau is not None:
             self._store.log(run, points=[Point("screen/tau", candidate.screen.tau)], time_ms=time_ms)
         exchange = candidate.exchange or ""

@@ -1,9 +1,18 @@
 """Options of the command line, each spelt once."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from actors.messages import SearchPlan
+
+
+def _default(name: str) -> str:
+    return next(str(field.default) for field in fields(SearchPlan) if field.name == name)
+
 
 _WHAT = "What is searched"
 _WHERE = "Where it runs"
@@ -23,14 +32,31 @@ Goal = Annotated[
     typer.Option("--goal", metavar="TEXT", help="What good driving is, in your words.", rich_help_panel=_WHAT),
 ]
 Population = Annotated[
-    int | None, typer.Option("--population", help="Candidates trained in a generation. [8]", rich_help_panel=_WHAT)
+    int | None,
+    typer.Option(
+        "--population",
+        help="Candidates trained in a generation.",
+        show_default=_default("population"),
+        rich_help_panel=_WHAT,
+    ),
 ]
-Generations = Annotated[int | None, typer.Option("--generations", help="Generations. [5]", rich_help_panel=_WHAT)]
+Generations = Annotated[
+    int | None,
+    typer.Option("--generations", help="Generations.", show_default=_default("generations"), rich_help_panel=_WHAT),
+]
 Steps = Annotated[
     int | None,
-    typer.Option("--steps", help="Environment steps that a candidate is trained for. [300000]", rich_help_panel=_WHAT),
+    typer.Option(
+        "--steps",
+        help="Environment steps that a candidate is trained for.",
+        show_default=_default("steps"),
+        rich_help_panel=_WHAT,
+    ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of all randomness. [0]", rich_help_panel=_WHAT)]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Seed of all randomness.", show_default=_default("seed"), rich_help_panel=_WHAT),
+]
 StartFrom = Annotated[
     list[Path] | None,
     typer.Option(
@@ -42,8 +68,8 @@ Llm = Annotated[
     typer.Option(
         "--llm",
         metavar="SPEC",
-        help="groq[:MODEL,...], openai:URL#MODEL, replay:FOLDER, or none to evolve programs without an LLM. "
-        "Default: groq when GROQ_API_KEY is set or --keys is given, else none.",
+        help="groq:MODEL,..., openai:URL#MODEL, replay:FOLDER, or none to evolve programs without an LLM.",
+        show_default="groq with a key, else none",
         rich_help_panel=_LLM,
     ),
 ]
@@ -61,7 +87,9 @@ AllowHttp = Annotated[
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="DIR", help="The run's folder, or s3://... [runs/NAME]", rich_help_panel=_WHERE),
+    typer.Option(
+        "--out", metavar="DIR", help="The run's folder, or s3://...", show_default="runs/NAME", rich_help_panel=_WHERE
+    ),
 ]
 Resume = Annotated[
     str | None,
@@ -85,7 +113,9 @@ Cluster = Annotated[
 ]
 GpusPerTrial = Annotated[
     float | None,
-    typer.Option("--gpus-per-trial", help="Share of a GPU that each trial gets. [0]", rich_help_panel=_WHERE),
+    typer.Option(
+        "--gpus-per-trial", help="Share of a GPU that each trial gets.", show_default="0", rich_help_panel=_WHERE
+    ),
 ]
 Debug = Annotated[
     bool,
@@ -106,3 +136,21 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or its 
 Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")
 ]
+
+
+def spec_of(asked: str | None, keys: Path | None, environ: Mapping[str, str]) -> str | None:
+    """Return the LLM spec that `--llm` means.
+
+    Args:
+        asked: What was given; None: Groq when there is a key for it.
+        keys: A file of keys.
+        environ: The environment.
+
+    Returns:
+        The spec; None for no LLM.
+    """
+    if asked == "none":
+        return None
+    if asked is None and (keys is not None or environ.get("GROQ_API_KEY")):
+        return "groq"
+    return asked

@@ -43,6 +43,7 @@ def show_run(console: Console, record: SearchRecord, *, running: bool, limit: in
         console.print(f"generation {generation}: {told}")
     console.print()
     console.print(leaderboard.table(record, limit=limit))
+    console.print(leaderboard.LEGEND, style="dim")
     for best in record.archive.top(1):
         console.print()
         console.print(lineage(record.archive, best))

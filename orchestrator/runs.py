@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from actors.journal import JournalReader
+from actors.ledger import replay
 from actors.lock import lock_run
 from actors.record import SearchRecord
 from actors.storage import Storage
@@ -35,16 +36,19 @@ class Run:
         """Last part of the location."""
         return self.location.rstrip("/").rpartition("/")[2]
 
+    @property
+    def shown(self) -> str:
+        """The location as a user would type it here."""
+        path = Path(self.location)
+        return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else self.location
+
     def record(self) -> SearchRecord:
         """Return the search as its journal stands now, also while it runs.
 
         Raises:
             JournalError: An event is missing or damaged.
         """
-        record = SearchRecord()
-        for event in JournalReader(self.storage).events_after():
-            record = record.after(event)
-        return record
+        return replay(JournalReader(self.storage))
 
     def is_being_written(self) -> bool:
         """Return whether another process writes this run now."""
@@ -89,3 +93,14 @@ def find_run(named: str) -> Run:
 
 def _when(run: Path) -> str:
     return datetime.fromtimestamp((run / _EVENTS).stat().st_mtime).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def root_of(location: str | None) -> Path:
+    """Return the local folder that holds a run and its siblings, and the MLflow store they share.
+
+    Args:
+        location: The run's folder or URI; None for the default place.
+    """
+    if location is None or "://" in location:
+        return ROOT.absolute()
+    return Path(location).absolute().parent

@@ -1,0 +1,150 @@
+"""Commands that look at a run: `show`, `evaluate`, `ui`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator import console, options
+from search_spaces.errors import MachineError, UsageError
+from search_spaces.scenarios import REPORT, Scenario, scenario_named
+
+if TYPE_CHECKING:
+    from orchestrator.evaluation import Entrant
+
+_Named = Annotated[str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of one.")]
+
+
+def show(
+    run: options.Run,
+    candidate: Annotated[str | None, typer.Argument(metavar="CANDIDATE", help="One candidate in full.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Candidates on the leaderboard at most.")] = None,
+) -> None:
+    """Show a run: leaderboard with baselines, lineage; or one candidate and its difference from its parents."""
+    from orchestrator import report
+    from orchestrator.evaluation import choose
+    from orchestrator.runs import find_run
+
+    found = find_run(run)
+    record = found.record()
+    if candidate is None:
+        report.show_run(console.results(), record, running=found.is_being_written(), limit=limit)
+    else:
+        report.show_candidate(console.results(), record, choose(record.archive, candidate))
+
+
+def evaluate(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run's folder, or its name in runs/.")] = None,
+    candidate: _Named = "best",
+    driver: Annotated[
+        str | None, typer.Option("--driver", metavar="NAME", help="A baseline driver instead of a candidate.")
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option("--scenario", metavar="NAME", help="A preset such as highway-v0.", show_default="the run's"),
+    ] = None,
+    episodes: Annotated[
+        int | None, typer.Option("--episodes", min=1, help="Episodes.", show_default="500, with --upstream 20")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode.")] = REPORT.first,
+    stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions instead of the likeliest.")] = False,
+    native: Annotated[bool, typer.Option("--native", help="Print the native return only.")] = False,
+    upstream: Annotated[bool, typer.Option("--upstream", help="Simulate in highway-env itself.")] = False,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="Film the first episode as mp4.")
+    ] = None,
+    render: Annotated[bool, typer.Option("--render", help="Show the first episode in a window.")] = False,
+    as_json: options.Json = None,
+) -> None:
+    """Measure a trained candidate, or a baseline driver, on episodes that training never saw."""
+    from orchestrator import evaluation
+
+    entrant, home = _entrant(run, candidate, driver, seed if stochastic else None)
+    road = home if scenario is None else scenario_named(scenario)
+    count = episodes or (evaluation.UPSTREAM_EPISODES if upstream else evaluation.KERNEL_EPISODES)
+    measured = evaluation.measure(entrant, road, range(seed, seed + count), upstream=upstream)
+    out = console.results()
+    if as_json == "-":
+        sys.stdout.write(json.dumps(measured.to_json(), indent=2) + "\n")
+    elif native:
+        out.print(evaluation.native_sentence(measured))
+    else:
+        out.print(console.shown(evaluation.heading(measured)))
+        out.print(evaluation.metrics_table(measured))
+    if as_json not in (None, "-"):
+        _write(Path(as_json), json.dumps(measured.to_json(), indent=2).encode())
+    if video is not None:
+        from driving.film import film_episode
+
+        _write(video, film_episode(road, seed, entrant.driver))
+        console.messages().print(console.shown(f"filmed the episode of seed {seed} to {video}"))
+    if render:
+        from driving.renderer import show_episode
+
+        show_episode(road, seed, entrant.driver)
+
+
+def _entrant(
+    run: str | None, candidate: str, driver: str | None, sample_seed: int | None
+) -> tuple["Entrant", Scenario]:
+    """Return who drives, and the road that they know."""
+    from driving.drivers import driver_named
+    from orchestrator.evaluation import Entrant, choose, entrant_of
+    from orchestrator.runs import find_run
+
+    if driver is not None:
+        if run is not None:
+            raise UsageError("evaluate: name a run or a --driver, not both")
+        if sample_seed is not None:
+            raise UsageError("evaluate: --stochastic is for candidates; baseline drivers are what they are")
+        return Entrant(driver, driver_named(driver)), Scenario()
+    if run is None:
+        raise UsageError("evaluate: expected a run (and a candidate), or --driver NAME")
+    found = find_run(run)
+    record = found.record()
+    chosen = entrant_of(found.storage, choose(record.archive, candidate), sample_seed)
+    return chosen, record.plan.scenario if record.plan is not None else Scenario()
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise MachineError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def ui(
+    run: options.Run,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.", show_default="5000 or a free one"),
+    ] = None,
+) -> None:
+    """Serve MLflow on loopback and print the link to the run's charts, grouped by generation."""
+    from orchestrator import ui as server
+    from orchestrator.follower import Follower
+    from orchestrator.runs import find_run
+    from orchestrator.tracking import Store, chart_link
+
+    found = find_run(run)
+    say = console.messages().print
+    if not found.is_being_written():
+        follower = Follower(found.storage, found.root, lambda sentence: say(console.shown(sentence)))
+        follower.start()
+        follower.close()
+    store = Store(found.root)
+    plan = found.record().plan
+    search_id = plan.search_id if plan is not None else found.name
+    out = console.results()
+    if server.is_server(store.uri):
+        out.print(console.shown(f"MLflow runs already: {chart_link(store.uri, store.experiment, search_id)}"))
+        return
+    chosen = server.free_port(port)
+    with server.server(store.uri, chosen) as child:
+        out.print(console.shown(chart_link(f"http://127.0.0.1:{chosen}", store.experiment, search_id)))
+        out.print(
+            f"MLflow serves {store.uri}; Ctrl-C ends it. From another machine: ssh -L {chosen}:127.0.0.1:{chosen}"
+        )
+        child.wait()

@@ -1,0 +1,200 @@
+"""A search with everything around it: keys, Ray, display, tracking, and what is said at the end."""
+
+import threading
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from actors.keys import Credentials, take_credentials
+from actors.patience import SystemClock
+from actors.providers import open_provider
+from actors.storage import Storage
+from orchestrator import leaderboard
+from orchestrator.config import SearchConfig, load_config, saved_config
+from orchestrator.console import results, shown
+from orchestrator.follower import Follower
+from orchestrator.machine import Machine
+from orchestrator.options import spec_of
+from orchestrator.place import find_place
+from orchestrator.progress import display
+from orchestrator.runs import ROOT, Run, find_run, root_of
+from orchestrator.search import Search, new_search, resumed, run_debug, run_search
+from orchestrator.tracking import Store, chart_link
+from orchestrator.ui import PORT, is_server
+from search_spaces.errors import MachineError, UsageError
+
+LEADERBOARD_ROWS = 20
+"""Candidates on the leaderboard that a search ends with; `show` has them all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line says about the search itself.
+
+    Attributes:
+        file: `--config`.
+        settings: `--set`, each `a.b=c`.
+        options: Dotted setting to the value of its own option; None where it was not given.
+        llm: `--llm`.
+    """
+
+    file: Path | None
+    settings: Sequence[str]
+    options: Mapping[str, Any]
+    llm: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What the command line says about how it is run.
+
+    Attributes:
+        local: Whether `--local` was given.
+        address: `--address`.
+        gpus_per_trial: `--gpus-per-trial`.
+        debug: Whether everything happens in this process.
+        keys: `--keys`.
+        take_over: Whether an abandoned lease of the run may be taken.
+    """
+
+    local: bool
+    address: str | None
+    gpus_per_trial: float | None
+    debug: bool
+    keys: Path | None
+    take_over: bool
+
+
+def start(asked: Asked, conditions: Conditions, out: str | None, environ: MutableMapping[str, str]) -> None:
+    """Run a new search and print what came of it.
+
+    Args:
+        asked: What is searched.
+        conditions: How.
+        out: Folder or URI of the run; None: a new folder under `runs/`.
+        environ: The environment; keys are taken out of it.
+
+    Raises:
+        OrchestratorError: See `run_search`.
+    """
+    config = configure(asked, conditions, environ)
+    credentials = _unlocked(config.plan("unnamed").llm.spec, config, conditions, environ)
+    machine = _machine(config, conditions, environ)
+    search = new_search(config, out, ROOT.absolute(), datetime.now().astimezone())
+    _run(replace(search, take_over=conditions.take_over), machine, credentials, root_of(out), conditions)
+
+
+def go_on(named: str, conditions: Conditions, environ: MutableMapping[str, str]) -> None:
+    """Go on with a search and print what came of it.
+
+    Args:
+        named: The run.
+        conditions: How.
+        environ: The environment; keys are taken out of it.
+
+    Raises:
+        OrchestratorError: See `run_search`.
+    """
+    run = find_run(named)
+    search = resumed(run.location, take_over=conditions.take_over)
+    config = saved_config(run.location)
+    credentials = _unlocked(search.plan.llm.spec, config, conditions, environ)
+    _run(search, _machine(config, conditions, environ), credentials, run.root, conditions)
+
+
+def configure(asked: Asked, conditions: Conditions, environ: Mapping[str, str]) -> SearchConfig:
+    """Return the configuration: defaults, file, `--set`, options, and Groq where there is a key and nothing is said.
+
+    Raises:
+        UsageError: See `load_config`.
+    """
+    settings = [*asked.settings, *(["llm.spec=null"] if asked.llm == "none" else [])]
+    config = load_config(asked.file, settings, asked.options, debug=conditions.debug)
+    written = config.plan("unnamed").llm.spec
+    spec = written if asked.llm is None and written is not None else spec_of(asked.llm, conditions.keys, environ)
+    return load_config(asked.file, settings, {**asked.options, "llm.spec": spec}, debug=conditions.debug)
+
+
+def _unlocked(
+    spec: str | None, config: SearchConfig, conditions: Conditions, environ: MutableMapping[str, str]
+) -> Credentials:
+    """Take the keys out of the environment; refuse a provider that cannot be opened before anything is started."""
+    credentials = take_credentials(spec, environ, conditions.keys)
+    if spec is not None:
+        open_provider(config.plan("unnamed").llm, credentials, SystemClock(threading.Event())).close()
+    return credentials
+
+
+def _machine(config: SearchConfig, conditions: Conditions, environ: Mapping[str, str]) -> Machine:
+    """Return where it runs, and say so in one line."""
+    console = results()
+    if conditions.debug:
+        if conditions.address is not None:
+            raise UsageError("--debug runs in this process; leave --address out")
+        console.print("Ray: none to speak of (--debug: everything happens in this process)")
+        return config.machine("local")
+    place = find_place(conditions.local, conditions.address or config.address, environ)
+    console.print(shown(place.sentence))
+    machine = config.machine(place.address)
+    if conditions.gpus_per_trial is not None:
+        machine = replace(machine, gpus_per_trial=conditions.gpus_per_trial)
+    return machine
+
+
+def _run(search: Search, machine: Machine, credentials: Credentials, root: Path, conditions: Conditions) -> None:
+    console = results()
+    run = Run(search.location, Storage.at(search.location), root)
+    console.print(shown(f"run: {run.shown}   (Ctrl-C ends it cleanly; orchestrate --resume {run.shown} goes on)"))
+    screen = display(console)
+    follower = Follower(run.storage, root, screen.say)
+    with screen:
+        follower.start()
+        try:
+            if conditions.debug:
+                run_debug(search, credentials, screen.show)
+            else:
+                run_search(search, machine, credentials, screen.show)
+        finally:
+            follower.close()
+    conclude(console, run)
+
+
+def conclude(console: Console, run: Run) -> None:
+    """Print the leaderboard, where the results lie and which commands show them.
+
+    Args:
+        console: Where to.
+        run: The run.
+    """
+    record = run.record()
+    plan = record.plan
+    console.print()
+    console.print(leaderboard.table(record, limit=LEADERBOARD_ROWS))
+    console.print(leaderboard.LEGEND, style="dim")
+    console.print()
+    if record.champion is not None:
+        console.print(shown(f"champion: {record.champion}, in {run.shown}/candidates/{record.champion}/"))
+    console.print(shown(f"results:  {run.shown}/   (orchestrate show {run.shown})"))
+    if plan is not None:
+        console.print(shown(f"MLflow:   {_mlflow_sentence(run, plan.search_id)}"))
+    if plan is not None and plan.llm.spec is None:
+        console.print(
+            "No LLM was used: programs were evolved. To have one write them: GROQ_API_KEY=... orchestrate, "
+            "or --llm openai:URL#MODEL"
+        )
+
+
+def _mlflow_sentence(run: Run, search_id: str) -> str:
+    """Return the link to a run in MLflow, and what makes it answer."""
+    try:
+        store = Store(run.root)
+    except MachineError as error:
+        return str(error)
+    if is_server(store.uri):
+        return chart_link(store.uri, store.experiment, search_id)
+    link = chart_link(f"http://127.0.0.1:{PORT}", store.experiment, search_id)
+    return f"{link}   (orchestrate ui {run.shown} serves it)"
