@@ -6,7 +6,7 @@ from scipy.stats import kendalltau
 
 from actors.fitness import fitness
 from actors.messages import ScreenVerdict
-from actors.screen import EPISODES, Screen, choose
+from actors.screen import EPISODES, RESOLUTION, Screen, choose
 from driving.drivers import DRIVERS, driver_named, record_traces, run_episodes
 from driving.measures import summarise
 from search_spaces.language import compile_program
@@ -31,6 +31,10 @@ def baseline_fitness(name: str) -> float:
     return judged.value
 
 
+def tau(returns: list[float], fitnesses: list[float]) -> float:
+    return float(kendalltau(returns, [round(value / RESOLUTION) for value in fitnesses]).statistic)
+
+
 @pytest.fixture(scope="module")
 def screen() -> Screen:
     return Screen(ROAD)
@@ -45,9 +49,9 @@ def test_tau_is_kendalls_between_undiscounted_returns_and_fitness(screen: Screen
         rows = traces.states[traces.alive]
         states = ({field: float(row[FIELD_INDEX[field]]) for field in asked.fields} for row in rows)
         returns.append(sum(asked.evaluate(state).total for state in states))
-    expected = kendalltau(returns, [baseline_fitness(driver) for driver in DRIVERS]).statistic
+    expected = tau(returns, [baseline_fitness(driver) for driver in DRIVERS])
     [verdict] = screen.rank([asked])
-    assert verdict == ScreenVerdict(tau=pytest.approx(float(expected)), rank=0, of=1)
+    assert verdict == ScreenVerdict(tau=pytest.approx(expected), rank=0, of=1)
 
 
 def test_good_rewards_rank_before_bad_ones_and_undefined_last(screen: Screen) -> None:
@@ -75,7 +79,7 @@ def test_trained_candidates_count_once_they_are_added() -> None:
     after = screen.rank(asked)
     fitnesses = [*(baseline_fitness(driver) for driver in DRIVERS), 0.9]
     returns = [record_speed(driver) for driver in (*DRIVERS, "faster")]
-    assert after[0].tau == pytest.approx(float(kendalltau(returns, fitnesses).statistic))
+    assert after[0].tau == pytest.approx(tau(returns, fitnesses))
     assert after[0].tau != before[0].tau
 
 
