@@ -10,6 +10,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from search_spaces.errors import ProgramError
@@ -52,11 +53,17 @@ def extract_program(reply: str | bytes | None) -> str | Violation:
         return Violation(error.code, error.message, error.line, error.hint)
     if len(text) > MAX_REPLY:
         return _too_long(len(text))
-    source = _found(_without_reasoning(text), depth=0)
-    if source is None:
-        # A text without any sign of a program is judged as it stands, so that its own fault is named.
-        return text if text.strip() else Violation("E_STRUCTURE", "an empty reply", None, _HINT)
-    return source
+    answer = _without_reasoning(text)
+    source = _found(answer, depth=0)
+    if source is not None:
+        return source
+    if not answer.strip():
+        what = "only reasoning" if text.strip() else "an empty reply"
+        return Violation("E_STRUCTURE", what, None, _HINT)
+    if "def " not in answer and _is_plain_prose(answer):
+        return Violation("E_STRUCTURE", f"a reply without def {ENTRY}(state)", None, _HINT)
+    # Whatever else it is, it is judged as it stands, so that its own fault is named.
+    return answer
 
 
 def _too_long(size: int) -> Violation:
@@ -149,12 +156,15 @@ def _trimmed(text: str) -> str:
         return text
     lines = text.split("\n")
     definitions = [number for number, line in enumerate(lines) if _DEFINITION.match(line)]
-    if lines[definitions[0]][:1] in (" ", "\t") and not any(_is_code(line, lines, k) for k, line in enumerate(lines)):
-        lines = textwrap.dedent("\n".join(lines[definitions[0] :])).split("\n")
+    if lines[definitions[0]][:1] in (" ", "\t") and not any(map(_is_code, lines)):
+        margin = lines[definitions[0]][: -len(lines[definitions[0]].lstrip())]
+        inside = takewhile(lambda line: line.startswith(margin) or not line.strip(), lines[definitions[0] :])
+        lines = [line.removeprefix(margin) for line in inside]
+        text = "\n".join(lines)
         definitions = [0]
     first, last = definitions[0], definitions[-1]
-    start = 1 + max((k for k in range(first) if _is_prose(lines, k)), default=-1)
-    end = next((k for k in range(last + 1, len(lines)) if _is_prose(lines, k)), len(lines))
+    start = 1 + max((k for k in range(first) if _is_prose(lines[k])), default=-1)
+    end = next((k for k in range(last + 1, len(lines)) if _is_prose(lines[k])), len(lines))
     return text if (start, end) == (0, len(lines)) else "\n".join(lines[start:end]) + "\n"
 
 
@@ -166,6 +176,13 @@ def _parses(text: str) -> bool:
     return _tree(checked) is not None
 
 
+def _is_plain_prose(text: str) -> bool:
+    try:
+        return _tree(checked_text(text)) is None
+    except ProgramError as error:
+        return error.code in ("E_SYNTAX", "E_NAME")
+
+
 def _tree(text: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
@@ -175,12 +192,11 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-def _is_prose(lines: Sequence[str], number: int) -> bool:
-    line = lines[number]
-    return bool(line.strip()) and line[0] not in " \t" and not _is_code(line, lines, number)
+def _is_prose(line: str) -> bool:
+    return bool(line.strip()) and line[0] not in " \t" and not _is_code(line)
 
 
-def _is_code(line: str, lines: Sequence[str], number: int) -> bool:
+def _is_code(line: str) -> bool:
     """Return whether a line at the margin is code: a definition, import, comment, assignment, call or bracket."""
     if not line.strip() or line[0] in " \t":
         return False
@@ -194,10 +210,9 @@ def _is_code(line: str, lines: Sequence[str], number: int) -> bool:
     if stripped.endswith(("(", "[", "{", "\\", ",", '"""')):
         return re.match(r"[A-Za-z_]\w*(?:\s*,\s*\w+)*\s*(?::[^=]*)?=", stripped) is not None or stripped == '"""'
     try:
-        _tree_text = checked_text(stripped)
+        tree = _tree(checked_text(stripped) + (" pass" if stripped.endswith(":") else ""))
     except ProgramError:
         return False
-    tree = _tree(_tree_text + (" pass" if stripped.endswith(":") else ""))
     return tree is not None and bool(tree.body) and not _is_word(tree.body[0])
 
 

@@ -13,7 +13,9 @@ INTEGERS = ["0", "1", "2", "-1", "-2", "3", "10", "7"]
 ONE = ["abs", "sqrt", "exp", "log", "tanh", "sin", "cos", "sign", "sigmoid", "math.log1p", "math.expm1", "math.log10"]
 ONE += ["math.log2", "math.tan", "math.atan", "math.fabs", "float"]
 WHOLE = ["int", "round", "floor", "ceil", "math.floor", "math.ceil", "math.trunc"]
-TWO = ["+", "-", "*", "/", "//", "%", "**"]
+TWO = ["+", "-", "*", "/", "//", "%"]
+# Small ones: Python would compute the power of an integer exactly, however long that takes.
+POWERS = ["2", "3", "0.5", "-1", "1.7", "0"]
 
 
 def write_program(source: random.Random) -> str:
@@ -88,9 +90,11 @@ class _Writer:
             return self.number(depth - 1)
 
         two = one
-        match self.source.randrange(13):
+        match self.source.randrange(14):
             case 0 | 1 | 2 | 3:
                 return f"({one()} {self.source.choice(TWO)} {two()})"
+            case 13:
+                return f"({one()} ** {self.source.choice(POWERS)})"
             case 4:
                 return f"{self.source.choice(ONE)}({one()})"
             case 5:
