@@ -14,6 +14,9 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from actors.messages import Assignment
 
+SMALLEST_SPREAD = 1e-4
+"""Advantages whose standard deviation is smaller are not blown up to 1; RLlib's own connector uses the same bound."""
+
 
 def seed_streams(seed: int) -> tuple[int, np.random.Generator, np.random.Generator]:
     """Return the independent random streams of a training.
@@ -189,12 +192,18 @@ class AdvantageConnector(ConnectorV2):
 
     @torch.no_grad()
     def __call__(self, *, rl_module: Any, episodes: Sequence[Fragment], **_: Any) -> dict[str, dict[str, torch.Tensor]]:
-        """Return the train batch of the one module."""
-        columns = [self._columns(rl_module[DEFAULT_MODULE_ID], fragment) for fragment in episodes]
-        batch = {name: torch.cat([each[name] for each in columns]) for name in columns[0]}
-        advantages = batch[Postprocessing.ADVANTAGES].numpy()
-        spread = max(1e-4, float(advantages.std()))
-        batch[Postprocessing.ADVANTAGES] = torch.from_numpy((advantages - advantages.mean()) / np.float32(spread))
+        """Return the train batch of the one module.
+
+        Raises:
+            FloatingPointError: The value network diverged.
+        """
+        with np.errstate(over="raise", invalid="raise"):
+            columns = [self._columns(rl_module[DEFAULT_MODULE_ID], fragment) for fragment in episodes]
+            batch = {name: torch.cat([each[name] for each in columns]) for name in columns[0]}
+            advantages = batch[Postprocessing.ADVANTAGES].numpy()
+            spread = max(SMALLEST_SPREAD, float(advantages.std()))
+            standardised = (advantages - advantages.mean()) / np.float32(spread)
+        batch[Postprocessing.ADVANTAGES] = torch.from_numpy(standardised)
         order = np.concatenate([self._shuffling.permutation(len(advantages)) for _ in range(self._settings.epochs)])
         rows = torch.from_numpy(order)
         return {DEFAULT_MODULE_ID: {name: column[rows] for name, column in batch.items()}}

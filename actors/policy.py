@@ -136,7 +136,8 @@ class Policy:
             if rng is None:
                 raise PolicyError("policy: sampling needs a random generator")
             logits = logits + rng.gumbel(size=logits.shape)
-        return logits.argmax(axis=1)
+        actions: NDArray[np.int64] = logits.argmax(axis=1)
+        return actions
 
     def to_bytes(self) -> bytes:
         """Return the content of `policy.npz`; the same arrays give the same bytes."""

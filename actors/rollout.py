@@ -8,7 +8,6 @@ Every random number comes from generators that belong to the trial, so that an o
 and not on what the process did before.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,12 @@ from actors.advantages import AdvantageConnector, Fragment, ReturnScale, seed_st
 from actors.messages import Assignment
 from actors.policy import observation_scaling
 from actors.training_record import ComponentTraces, Fault, LearningCurve, find_fault
+from driving.kernel.decision import ACTIONS
 from driving.kernel.reward_machine import RewardMachine
 from driving.vector_env import HighwayVectorEnv
 from search_spaces.program import RewardProgram
 from search_spaces.scenarios import TRAINING
 from search_spaces.state import FIELDS
-
 
 ENVIRONMENT = "reward-orchestrator"
 """Name under which RLlib wants an environment registered, though the runner builds its own."""
@@ -68,15 +67,14 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
         self._first_seed = first_training_seed(assignment.seed, settings.environments)
         self._exploration = seed_streams(assignment.seed)[1]
         self._factor, self._offset = observation_scaling(settings.scale_observations)
+        self._program = program
         self._machine = RewardMachine(program) if program else None
-        self._names: Sequence[str] = program.component_names if program else ()
-        self._fields = program.fields if program else frozenset[str]()
         self._scale = ReturnScale(settings.environments, settings.discount) if settings.normalise_returns else None
         self.steps = 0
         self.fault: Fault | None = None
         decision_s = 1 / assignment.scenario.policy_frequency
         self.curve = LearningCurve(settings.environments, assignment.steps, decision_s)
-        self.traces = ComponentTraces(self._names, assignment.steps)
+        self.traces = ComponentTraces(program.component_names if program else (), assignment.steps)
 
     def get_spaces(self) -> dict[str, Any]:
         """Return the spaces of the batch, of one environment and of the module."""
@@ -88,7 +86,12 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
         }
 
     def sample(self, **_: Any) -> list[Fragment]:
-        """Drive every environment for one fragment and log its steps, which PPO's sampling loop counts."""
+        """Drive every environment for one fragment and log its steps, which PPO's sampling loop counts.
+
+        Raises:
+            FloatingPointError: The network diverged. Its weights may still be finite, since RLlib drops gradients that
+                are not.
+        """
         self.metrics.log_value(WEIGHTS_SEQ_NO, self._weights_seq_no, window=1)
         with self.metrics.log_time(SAMPLE_TIMER):
             fragment = self._drive(self.config.get_rollout_fragment_length(self.worker_index))
@@ -106,10 +109,9 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
             self._observation, _ = self.env.reset(seed=self._first_seed)
             self._needs_initial_reset = False
         count, width = self._observation.shape
-        actions_count = int(self.env.single_action_space.n)
         observations = torch.empty((decisions + 1, count, width))
         scaled = observations.numpy()
-        logits = torch.empty((decisions, count, actions_count))
+        logits = torch.empty((decisions, count, ACTIONS))
         actions = torch.empty((decisions, count), dtype=torch.int64)
         noise = torch.from_numpy(self._exploration.gumbel(size=logits.shape).astype(np.float32))
         states = np.empty((decisions, count, len(FIELDS)))
@@ -127,6 +129,8 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
             if out_of_time.any():
                 finals.append(info["final_obs"][out_of_time[info["final_index"]]] * self._factor + self._offset)
         scaled[decisions] = self._observation * self._factor + self._offset
+        if not torch.isfinite(logits).all():
+            raise FloatingPointError("the policy network's outputs are not finite")
         log_probabilities = torch.log_softmax(logits, -1).gather(-1, actions[..., None])[..., 0]
         return Fragment(
             observations=observations,
@@ -147,12 +151,10 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
         truncated: NDArray[np.bool_],
     ) -> NDArray[np.float32]:
         own, components = native, np.empty((native.size, 0))
-        if self._machine is not None:
+        if self._program is not None and self._machine is not None:
             flat = states.reshape(-1, states.shape[-1])
             result = self._machine.evaluate(flat)
-            self.fault = self.fault or find_fault(
-                flat, result.faults, result.components, self._names, self._fields, self.steps
-            )
+            self.fault = self.fault or find_fault(self._program, flat, result.faults, self.steps)
             if self.fault is not None:
                 return np.zeros(native.shape, np.float32)
             own, components = result.totals.reshape(native.shape), result.components

@@ -19,12 +19,13 @@ from ray import tune
 from ray.exceptions import RayActorError
 from ray.tune.registry import register_env
 
+from actors.advantages import seed_streams
 from actors.evaluator import PolicyDriver, evaluate
 from actors.messages import Assignment, Delivery, Outcome, Status
 from actors.policy import Policy, observation_scaling
-from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config, seed_streams
+from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config
 from driving.film import film_episode
-from search_spaces.errors import PolicyError, UsageError
+from search_spaces.errors import UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 from search_spaces.scenarios import HELD_OUT
@@ -41,7 +42,7 @@ COORDINATOR_PATIENCE_S = 120.0
 REASON_LIMIT = 500
 """Characters of a failure's reason at most."""
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Training:
@@ -69,6 +70,7 @@ class Training:
             torch.manual_seed(seed_streams(assignment.seed)[0])
             self._algorithm = ppo_config(assignment, program).build_algo()
         self._runner: BatchedEnvRunner = self._algorithm.env_runner
+        self._diverged: str | None = None
         self._started = time.perf_counter()
 
     def __enter__(self) -> Self:
@@ -82,8 +84,17 @@ class Training:
     def close(self) -> None:
         """Release RLlib's objects."""
         self._algorithm.stop()
-        # RLlib makes a folder for each algorithm and nothing here writes into it.
-        shutil.rmtree(self._algorithm.logdir, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def module(self) -> Any:
+        """RLlib's network that explores; after each batch it holds the learner's weights."""
+        return self._runner.module
+
+    @property
+    def folder(self) -> str:
+        """RLlib's folder of this run; nothing is written into it and it goes with `close`."""
+        return str(self._algorithm.logdir)
 
     @property
     def steps(self) -> int:
@@ -97,20 +108,23 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether the steps are done or the reward broke."""
-        return self._runner.fault is not None or self.steps >= self.assignment.steps
+        """Whether the steps are done, the reward broke or the network diverged."""
+        return self._runner.fault is not None or self._diverged is not None or self.steps >= self.assignment.steps
 
     def advance(self) -> None:
         """Train on one more batch."""
-        self._algorithm.train()
+        try:
+            self._algorithm.train()
+        except FloatingPointError as diverged:
+            self._diverged = str(diverged)
 
     def policy(self) -> Policy:
         """Return the policy as it stands.
 
         Raises:
-            PolicyError: Weights that are not finite: the training diverged.
+            PolicyError: Weights that are not finite.
         """
-        state = self._runner.module.get_state()
+        state = self.module.get_state()
         layers = [name for name in state if name.startswith(("encoder.actor_encoder.", "pi."))]
         factor, offset = observation_scaling(self.assignment.ppo.scale_observations)
         return Policy(
@@ -125,10 +139,9 @@ class Training:
         assignment, fault = self.assignment, self._runner.fault
         if fault is not None:
             return self._delivery("faulted", reason=fault.sentence())
-        try:
-            content = self.policy().to_bytes()
-        except PolicyError as diverged:
-            return self._delivery("failed", reason=str(diverged))
+        if self._diverged is not None:
+            return self._delivery("failed", reason=f"training diverged after {self.steps} steps: {self._diverged}")
+        content = self.policy().to_bytes()
         driver = PolicyDriver(Policy.from_bytes(content))
         metrics, _ = evaluate(driver, assignment.scenario, assignment.held_out)
         film = film_episode(assignment.scenario, HELD_OUT.first, driver) if assignment.film else None
@@ -207,13 +220,11 @@ class CandidateTrainer(tune.Trainable):
 
     def step(self) -> dict[str, Any]:
         """Train for a slice of time; deliver when there is an outcome."""
-        if self._training is None:
-            assignment = self._call("assignment", self._candidate)
-        else:
-            assignment = self._training.assignment
+        training = self._training
+        assignment = training.assignment if training else self._call("assignment", self._candidate)
         delivery = self._advance(assignment)
         if delivery is None:
-            return {"env_steps": self._training.steps if self._training else 0, "done": False}
+            return {"done": False}
         self.cleanup()
         self._call("deliver", delivery)
         return {"env_steps": delivery.outcome.env_steps, "status": delivery.outcome.status, "done": True}
@@ -235,7 +246,7 @@ class CandidateTrainer(tune.Trainable):
                     return None
             return self._training.outcome()
         except Exception as fault:
-            _log.exception("candidate %s failed", self._candidate)
+            logger.exception("candidate %s failed", self._candidate)
             reason = f"{type(fault).__name__}: {fault}"[:REASON_LIMIT]
             return Delivery(outcome=Outcome(candidate_id=self._candidate, status="failed", reason=reason))
 

@@ -1,18 +1,21 @@
 """What a training leaves behind besides its policy: learning curve, component traces, and the state that broke it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.messages import CurvePoint, TracePoint
+from search_spaces.program import RewardProgram
 from search_spaces.state import FIELD_INDEX
 
 CURVE_POINTS = 30
 """Points of a learning curve, at most."""
 TRACE_POINTS = 10
 """Points of each component trace, at most."""
+EXPRESSION_LIMIT = 200
+"""Characters of a faulty expression that are shown."""
 TOTAL, RESIDUAL = "total", "residual"
 """Names of the two traces that are no component: the whole reward, and what components leave unexplained."""
 
@@ -23,47 +26,40 @@ class Fault:
 
     Attributes:
         steps: Environment steps before the batch in which it happened.
+        expression: The operation that made it infinite or NaN, as text of the reward language.
         state: The state that did it, by field, as far as the program reads it.
-        components: Names of the components that were not finite there.
     """
 
     steps: int
-    state: dict[str, float]
-    components: tuple[str, ...]
+    expression: str
+    state: Mapping[str, float]
 
     def sentence(self) -> str:
         """Return the reason as an outcome gives it."""
         values = ", ".join(f"{name}={value:.6g}" for name, value in self.state.items())
-        blame = f" (component {', '.join(self.components)})" if self.components else ""
-        return f"the reward was not finite after {self.steps} steps{blame} in the state {values}"
+        culprit = self.expression
+        if len(culprit) > EXPRESSION_LIMIT:
+            culprit = culprit[:EXPRESSION_LIMIT] + "..."
+        return f"the reward was not finite after {self.steps} training steps: {culprit} in the state {values}"
 
 
 def find_fault(
-    states: NDArray[np.float64],
-    faults: NDArray[np.bool_],
-    components: NDArray[np.float64],
-    names: Sequence[str],
-    fields: frozenset[str],
-    steps: int,
+    program: RewardProgram, states: NDArray[np.float64], faults: NDArray[np.bool_], steps: int
 ) -> Fault | None:
     """Return the first fault of a batch, None when there is none.
 
     Args:
+        program: The program that was evaluated.
         states: float64[B, len(FIELDS)], reward states in decision order.
-        faults: bool[B], where the reward was not finite.
-        components: float64[B, C], components of the reward.
-        names: Their C names.
-        fields: The fields that the program reads.
+        faults: bool[B], where its reward was not finite.
         steps: Environment steps before this batch.
     """
     if not faults.any():
         return None
-    row = int(faults.argmax())
-    return Fault(
-        steps=steps,
-        state={name: float(states[row, column]) for name, column in FIELD_INDEX.items() if name in fields},
-        components=tuple(np.array(names, dtype=object)[~np.isfinite(components[row])]),
-    )
+    row = states[int(faults.argmax())]
+    state = {name: float(row[column]) for name, column in FIELD_INDEX.items()}
+    expression = program.first_fault(state) or "the total"
+    return Fault(steps, expression, {name: value for name, value in state.items() if name in program.fields})
 
 
 class LearningCurve:

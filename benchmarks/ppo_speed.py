@@ -99,7 +99,9 @@ def ours() -> list[float]:
                 tune.with_resources(CandidateTrainer, {"cpu": 1}),
                 param_space={"candidate": tune.grid_search(names), "coordinator": "desk", "namespace": "bench"},
                 tune_config=tune.TuneConfig(reuse_actors=True, max_concurrent_trials=1),
-                run_config=tune.RunConfig(storage_path=folder, verbose=0),
+                run_config=tune.RunConfig(
+                    storage_path=folder, verbose=0, checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False)
+                ),
             ).fit()
             if results.errors:
                 raise RuntimeError(f"{results.num_errors} trainings failed: {results.errors[0]}")

@@ -22,9 +22,11 @@ from actors.policy import observation_scaling
 from actors.rollout import first_training_seed
 from actors.training_record import CURVE_POINTS, TRACE_POINTS, ComponentTraces, LearningCurve, find_fault
 from driving.vector_env import HighwayVectorEnv
+from search_spaces.language import compile_program
 from search_spaces.ppo import PPOSettings
+from search_spaces.program import RewardProgram
 from search_spaces.scenarios import HELD_OUT, TRAINING, Scenario
-from search_spaces.state import FIELDS
+from search_spaces.state import FIELD_INDEX, FIELDS
 
 SHORT = Scenario(duration=6, vehicles=10)
 SETTINGS = PPOSettings(environments=8, batch=8 * 20, minibatch=40, epochs=3, discount=0.9, gae_lambda=0.8)
@@ -249,15 +251,17 @@ def test_traces_give_range_mean_and_residual_and_leave_out_what_is_not_finite():
     assert {(p.low, p.mean, p.high) for p in plain.points if p.component == "residual"} == {(0.5, 0.5, 0.5)}
 
 
-def test_a_fault_names_the_state_that_did_it_and_only_what_the_program_reads():
-    states = np.zeros((3, len(FIELDS)))
-    states[1, 0] = 24.5
-    components = np.array([[0.0], [np.inf], [np.nan]])
-    fault = find_fault(
-        states, np.array([False, True, True]), components, ("ratio",), frozenset({"speed_ms", "ttc"}), 96
+def test_a_fault_names_the_operation_and_the_state_and_only_what_the_program_reads():
+    program = compile_program(
+        "def compute_reward(state):\n"
+        "    ratio = 3.0 / (state['speed_ms'] - 24.5)\n"
+        "    return ratio + state['ttc'], {'ratio': ratio}"
     )
+    assert isinstance(program, RewardProgram)
+    states = np.ones((3, len(FIELDS)))
+    states[1, FIELD_INDEX["speed_ms"]] = 24.5
+    fault = find_fault(program, states, np.array([False, True, False]), 96)
     assert fault is not None
-    assert fault.sentence() == (
-        "the reward was not finite after 96 steps (component ratio) in the state speed_ms=24.5, ttc=0"
-    )
-    assert find_fault(states, np.zeros(3, np.bool_), components, ("ratio",), frozenset(), 0) is None
+    assert fault.sentence().startswith("the reward was not finite after 96 training steps: 3.0 / (")
+    assert fault.sentence().endswith(" in the state speed_ms=24.5, ttc=1")
+    assert find_fault(program, states, np.zeros(3, np.bool_), 0) is None
