@@ -27,6 +27,8 @@ _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>"
 _FENCE = re.compile(
     r"^(?P<lead>[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?[ \t]*)(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$"
 )
+_FENCED = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+_SPECIAL = re.compile(r"(?:<\|[a-z_]{1,20}\|>|</s>)\s*\Z")
 _LONGEST_LINE = 1_000
 _HINT = f"Answer with one fenced block: ```python, then def {ENTRY}(state): ..., then ```."
 
@@ -53,7 +55,7 @@ def extract_program(reply: str | bytes | None) -> str | Violation:
         return Violation(error.code, error.message, error.line, error.hint)
     if len(text) > MAX_REPLY:
         return _too_long(len(text))
-    answer = _without_reasoning(text)
+    answer = _SPECIAL.sub("", _without_reasoning(text))
     source = _found(answer, depth=0)
     if source is not None:
         return source
@@ -92,6 +94,8 @@ def _without_reasoning(text: str) -> str:
 
 def _found(text: str, depth: int) -> str | None:
     """Return the program in `text`; None when nothing in it looks like one."""
+    if _DEFINITION.search(text) and not _FENCED.search(text) and _parses(text):
+        return text
     blocks = list(_blocks(text.split("\n")))
     defining = [block for block in blocks if _DEFINITION.search(block)]
     if defining:

@@ -175,29 +175,26 @@ class StatementCompiler(CallCompiler):
     def _if(self, node: ast.If, frame: Frame, flow: Flow) -> None:
         condition = self.truth(node.test, frame)
         otherwise = self.builder.node("not", condition) if _returns(node) else condition
-        then, other = frame.branch(), frame.branch()
-        for arm, body, holds in ((then, node.body, condition), (other, node.orelse, otherwise)):
+        going_on: list[dict[str, Value]] = []
+        for body, holds in ((node.body, condition), (node.orelse, otherwise)):
+            arm = frame.branch()
             inner = self._block(body, arm)
-            for each, value in inner.returns:
-                flow.returns.append((self.builder.node("and", holds, each), value))
-            if inner.final is not None:
+            flow.returns += [(self.builder.node("and", holds, each), value) for each, value in inner.returns]
+            if inner.final is None:
+                going_on.append(arm.variables)
+            else:
                 flow.returns.append((holds, inner.final))
-                arm.variables.clear()
-        self._join(condition, then, other, frame, flow)
-
-    def _join(self, condition: int, then: Frame, other: Frame, frame: Frame, flow: Flow) -> None:
-        """Leave in `frame` what holds after both arms; an arm whose variables are gone has returned."""
-        if not then.variables and not other.variables:
+        if not going_on:
             flow.final = flow.returns.pop()[1]
-        elif then.variables and other.variables:
-            names = {**then.variables, **other.variables}
+        elif len(going_on) == 1:
+            frame.variables = going_on[0]
+        else:
+            then, other = going_on
             unset = Unset()
             frame.variables = {
-                name: merged(self.builder, condition, then.variables.get(name, unset), other.variables.get(name, unset))
-                for name in names
+                name: merged(self.builder, condition, then.get(name, unset), other.get(name, unset))
+                for name in {**then, **other}
             }
-        else:
-            frame.variables = then.variables or other.variables
 
     def _store(self, target: ast.expr, value: Value, frame: Frame) -> None:
         match target:

@@ -57,7 +57,7 @@ class _Writer:
         return self.lines
 
     def statement(self, name: str) -> None:
-        kind = self.source.randrange(6)
+        kind = self.source.randrange(7)
         add = self.lines.append
         if kind == 0:
             add(f"    if {self.condition(2)}:")
@@ -75,6 +75,17 @@ class _Writer:
             add(f"    {name} = {self.number(1)}")
             add(f"    if {self.condition(1)}:")
             add(f"        return {self.number(2)}")
+        elif kind == 6:
+            add(f"    if {self.condition(1)}:")
+            add(f"        {name} = {self.number(1)}")
+            add(f"        if {self.condition(1)}:")
+            add(f"            return {self.number(1)}")
+            add(f"        elif {self.condition(1)}:")
+            add(f"            {name} = {self.number(2)}")
+            add(f"    elif {self.condition(1)}:")
+            add(f"        {'return' if self.source.random() < 0.5 else name + ' ='} {self.number(2)}")
+            add("    else:")
+            add(f"        {name} = {self.number(1)}")
         elif kind == 3 and self.names:
             before = self.source.choice(self.names)
             add(f"    {name}, {before} = {before}, {self.number(2)}")

@@ -13,6 +13,7 @@ CASES = Path(__file__).parent.parent / "cases"
 CODE = 'def compute_reward(state):\n    r = state["speed_ms"] * 0.04\n    return r\n'
 OTHER = "def compute_reward(state):\n    return 7.0\n"
 TRIPLE = '"' * 3
+EXAMPLE = f"{TRIPLE}Like this:\n```python\n{OTHER}```\n{TRIPLE}\n"
 
 
 def outcome(reply: str | bytes | None) -> RewardProgram | Violation:
@@ -89,6 +90,9 @@ def test_replies_of_every_style(name: str) -> None:
         f"{CODE}\nThis (roughly\nworks.\n",
         f"{CODE}\n---\n| a | b |\n|---|---|\n",
         f"W = 0.04\nprose here.\n{CODE}",
+        f"{CODE.rstrip()}<|im_end|>\n",
+        f"```python\n{CODE}```<|eot_id|>",
+        f"def compute_reward(state):\n{indented(EXAMPLE, '    ')}{CODE.split(chr(10), 1)[1]}",
     ],
 )  # fmt: skip
 def test_finds_the_program(reply: str | bytes) -> None:

@@ -92,6 +92,8 @@ def value(source: str) -> float:
         (body("return g(2)", before="def f(x):\n    return x + 1\ndef g(x):\n    return f(x) * f(x)\n"), 9.0),
         (body("a, b = f(2)", "return a - b", before="def f(x):\n    return x, x + 1\n"), -1.0),
         (body("return f(state)", before="def f(s):\n    return s['ttc']\n"), 3.0),
+        (body("return f()", before="W = 2\ndef f():\n    if W > 1:\n        pass\n    return 2.0 * W\n"), 4.0),
+        (body("return f()", before="W = 2\ndef f():\n    if W > 1:\n        return 1.0\n    return 2.0\n"), 1.0),
         (body("return f(state)", before="def f(s):\n    return 1.0, {'a': s['ttc']}\n"), 1.0),
         (body("return W['speed'] * K", before="W = {'speed': 0.5}\nK: float = 4\nK *= 2\n"), 4.0),
         (body("return B", before="A = 2.0\nB = A * 3 if A > 1 else 0\n"), 6.0),
