@@ -1,12 +1,17 @@
 """Puts Ray around the coordinator, and warms a node before trials run on it."""
 
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.coordinator import Coordinator
-from actors.messages import SearchPlan
+from actors.messages import Assignment, SearchPlan
+from driving.kernel.jit import cache_directory
+from search_spaces.ppo import PPOSettings
+from search_spaces.scenarios import Scenario
+from search_spaces.starting_programs import STARTING_PROGRAMS
 
 NAMESPACE = "reward-orchestrator"
 """Ray namespace of all coordinators."""
@@ -44,29 +49,34 @@ def spawn_coordinator(location: str, plan: SearchPlan, session: str, *, take_ove
 
 
 def warm_nodes() -> list[Any]:
-    """Have every node that can run trials compile the kernels once and load what a trial loads.
+    """Have every node that can run trials compile the kernels once; nodes whose cache is warm are left alone.
 
     Two trials that start with a cold cache would both compile for ten seconds or more.
 
     Returns:
         References that are ready when the nodes are.
     """
+    here = ray.get_runtime_context().get_node_id()
     warm = ray.remote(num_cpus=1, max_retries=0)(_warm)
     return [
         warm.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=True)).remote()
         for node in ray.nodes()
         if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
+        if node["NodeID"] != here or not _warm_mark().exists()
     ]
 
 
-def _warm() -> None:
-    from actors import trainer
-    from actors.messages import Assignment
-    from search_spaces.ppo import PPOSettings
-    from search_spaces.scenarios import Scenario
-    from search_spaces.starting_programs import STARTING_PROGRAMS
+def _warm_mark() -> Path:
+    return cache_directory() / "warm"
 
-    trainer.train_candidate(
+
+def _warm() -> None:
+    if _warm_mark().exists():
+        return
+    # Loading torch and RLlib takes seconds that a warm node need not spend.
+    from actors.trainer import train_candidate
+
+    train_candidate(
         Assignment(
             candidate_id="warm-up",
             source=next(iter(STARTING_PROGRAMS.values())),
@@ -78,3 +88,4 @@ def _warm() -> None:
             film=False,
         )
     )
+    _warm_mark().touch()

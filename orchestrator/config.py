@@ -97,7 +97,7 @@ class SearchConfig:
             UsageError: A negative share of a GPU, or fewer CPUs than one.
         """
         model: Any = self._model
-        if model.gpus_per_trial < 0 or (model.cpus is not None and model.cpus < 1):
+        if not 0 <= model.gpus_per_trial < float("inf") or (model.cpus is not None and model.cpus < 1):
             raise UsageError(
                 f"expected gpus_per_trial >= 0 and cpus >= 1, found {model.gpus_per_trial:g} and {model.cpus}"
             )

@@ -206,10 +206,9 @@ def _run_here(search: Search, credentials: Credentials, watch: Watch) -> None:
 def _run_under_tune(search: Search, machine: Machine, credentials: Credentials, watch: Watch) -> None:
     session = _new_session()
     coordinator = spawn_coordinator(search.location, search.plan, session, take_over=search.take_over)
-    warm = warm_nodes()
     try:
+        ray.get(warm_nodes())
         _get(coordinator.unlock.remote(credentials))
-        ray.get(warm)
         with _watching(coordinator, credentials, watch):
             _fit(search, machine, session)
         _get(coordinator.check.remote())

@@ -1,0 +1,32 @@
+import pytest
+
+from orchestrator.machine import SETTINGS, Machine, refuse_too_large, start_ray
+from search_spaces.errors import MachineError
+
+
+def node(alive: bool = True, **resources: float) -> dict[str, object]:
+    return {"Alive": alive, "Resources": resources}
+
+
+def test_counts_how_many_trials_run_together() -> None:
+    two = [node(CPU=2.0), node(CPU=1.0, GPU=1.0), node(memory=1e9), node(alive=False, CPU=64.0)]
+    assert refuse_too_large({"CPU": 1.0}, 8, two) == 3
+    assert refuse_too_large({"CPU": 1.0}, 2, two) == 2
+    assert refuse_too_large({"CPU": 1.0, "GPU": 0.25}, 8, two) == 1
+    assert refuse_too_large({"CPU": 1.0, "GPU": 0.1}, 20, [node(CPU=64.0, GPU=1.0)]) == 10
+
+
+def test_shows_the_sum_of_what_cannot_be_held() -> None:
+    # There are a CPU and a GPU, but not together on one node.
+    apart = [node(CPU=1.0), node(GPU=1.0)]
+    with pytest.raises(MachineError, match=r"4 trials need 4 CPU, 2 GPU in all, 2 node.s. hold 1 CPU, 1 GPU"):
+        refuse_too_large(Machine(gpus_per_trial=0.5).per_trial, 4, apart)
+    with pytest.raises(MachineError, match="0 node"):
+        refuse_too_large({"CPU": 1.0}, 4, [])
+
+
+def test_an_address_where_nothing_is_says_what_to_do() -> None:
+    environ: dict[str, str] = {"RAY_AIR_NEW_OUTPUT": "1"}
+    with pytest.raises(MachineError, match=r"is a Ray running at 127\.0\.0\.1:1\?"):
+        start_ray(Machine(address="127.0.0.1:1"), environ)
+    assert environ == {**SETTINGS, "RAY_AIR_NEW_OUTPUT": "1"}
