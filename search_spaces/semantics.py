@@ -58,12 +58,12 @@ def power(x: float, y: float) -> float:
 
 def minimum(x: float, y: float) -> float:
     """Return Python's `min(x, y)`, or NaN when either is NaN."""
-    return y if y < x or (y != y and x == x) else x
+    return y if y < x or y != y else x
 
 
 def maximum(x: float, y: float) -> float:
     """Return Python's `max(x, y)`, or NaN when either is NaN."""
-    return y if y > x or (y != y and x == x) else x
+    return y if y > x or y != y else x
 
 
 def clip(x: float, low: float, high: float) -> float:

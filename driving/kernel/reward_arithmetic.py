@@ -17,13 +17,13 @@ _EXACT = 2.0**53
 @compiled
 def minimum(x: float, y: float) -> float:
     """Return the smaller number, the first of equals; NaN when either is NaN."""
-    return y if y < x or (y != y and x == x) else x
+    return y if y < x or y != y else x
 
 
 @compiled
 def maximum(x: float, y: float) -> float:
     """Return the larger number, the first of equals; NaN when either is NaN."""
-    return y if y > x or (y != y and x == x) else x
+    return y if y > x or y != y else x
 
 
 @compiled
