@@ -44,7 +44,7 @@ def train(
     seed: options.Seed = None,
     out: options.Out = None,
     despite_gate: Annotated[
-        bool, typer.Option("--despite-gate", help="Train a program that the gate refuses all the same.")
+        bool, options.switch("--despite-gate", "Train a program that the gate refuses all the same.")
     ] = False,
 ) -> None:
     """Train, measure, criticise and film one program as a candidate of a search would be."""

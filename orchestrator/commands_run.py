@@ -14,13 +14,15 @@ from search_spaces.scenarios import REPORT, Scenario, scenario_named
 if TYPE_CHECKING:
     from orchestrator.evaluation import Entrant
 
-_Named = Annotated[str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of one.")]
+_Named = Annotated[str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of that generation.")]
 
 
 def show(
     run: options.Run,
     candidate: Annotated[str | None, typer.Argument(metavar="CANDIDATE", help="One candidate in full.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Candidates on the leaderboard at most.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Candidates on the leaderboard at most.")
+    ] = None,
 ) -> None:
     """Show a run: leaderboard with baselines, lineage; or one candidate and its difference from its parents."""
     from orchestrator import report
@@ -46,16 +48,17 @@ def evaluate(
         typer.Option("--scenario", metavar="NAME", help="A preset such as highway-v0.", show_default="the run's"),
     ] = None,
     episodes: Annotated[
-        int | None, typer.Option("--episodes", min=1, help="Episodes.", show_default="500, with --upstream 20")
+        int | None,
+        typer.Option("--episodes", metavar="N", min=1, help="Episodes.", show_default="500, with --upstream 20"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode.")] = REPORT.first,
-    stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions instead of the likeliest.")] = False,
-    native: Annotated[bool, typer.Option("--native", help="Print the native return only.")] = False,
-    upstream: Annotated[bool, typer.Option("--upstream", help="Simulate in highway-env itself.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first episode.")] = REPORT.first,
+    stochastic: Annotated[bool, options.switch("--stochastic", "Sample actions instead of the likeliest.")] = False,
+    native: Annotated[bool, options.switch("--native", "Print the native return only.")] = False,
+    upstream: Annotated[bool, options.switch("--upstream", "Simulate in highway-env itself.")] = False,
     video: Annotated[
         Path | None, typer.Option("--video", metavar="FILE", help="Film the first episode as mp4.")
     ] = None,
-    render: Annotated[bool, typer.Option("--render", help="Show the first episode in a window.")] = False,
+    render: Annotated[bool, options.switch("--render", "Show the first episode in a window.")] = False,
     as_json: options.Json = None,
 ) -> None:
     """Measure a trained candidate, or a baseline driver, on episodes that training never saw."""
@@ -119,7 +122,9 @@ def ui(
     run: options.Run,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.", show_default="5000 or a free one"),
+        typer.Option(
+            "--port", metavar="N", min=1, max=65535, help="Port on 127.0.0.1.", show_default="5000 or a free one"
+        ),
     ] = None,
 ) -> None:
     """Serve MLflow on loopback and print the link to the run's charts, grouped by generation."""

@@ -17,6 +17,7 @@ from typing import Literal
 
 import ray
 from packaging.requirements import Requirement
+from ray.exceptions import RayError
 
 from actors.keys import Credentials
 from actors.messages import ChatFailure, ChatMessage, Exchange, LLMSettings
@@ -24,6 +25,7 @@ from actors.patience import SystemClock
 from actors.providers import open_provider
 from driving.drivers import driver_named
 from driving.film import film_episode
+from orchestrator.machine import Machine, start_ray
 from orchestrator.tracking import Store
 from search_spaces.errors import MachineError, OrchestratorError
 from search_spaces.scenarios import REPORT, Scenario
@@ -99,11 +101,11 @@ def check_ray(address: str) -> Check:
         address: `local`, or the address of a cluster.
     """
     try:
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+        start_ray(Machine(address=address))
         version = ray.get(ray.remote(num_cpus=0)(platform.python_version).remote(), timeout=60)
         resources: Mapping[str, float] = ray.cluster_resources()
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
-    except (ConnectionError, RuntimeError, TimeoutError, OSError, ray.exceptions.RayError) as error:
+    except (MachineError, RayError) as error:
         return Check("ray", "failed", f"{address}: {error}")
     finally:
         ray.shutdown()

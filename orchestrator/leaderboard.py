@@ -131,7 +131,7 @@ def table(record: SearchRecord, *, limit: int | None = None) -> Table:
     board.add_column("name", no_wrap=True)
     for title in ("fitness", "lower", *(column.title for column in COLUMNS)):
         board.add_column(title, justify="right", no_wrap=True)
-    board.add_column("written by", no_wrap=True, overflow="ellipsis")
+    board.add_column("written by", no_wrap=True, overflow="ellipsis", max_width=17)
     place = 0
     for row in _limited(rows(record), limit):
         ranked = row.role == "candidate" and row.fitness is not None

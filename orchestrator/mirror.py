@@ -120,8 +120,11 @@ class Mirror:
         candidate = self._record.archive.candidates[name]
         run = self._child(name, time_ms, candidate.role)
         generation = candidate.generation if candidate.role == "candidate" else BASELINE
-        shared: dict[str, object] = {"generation": generation, "origin": candidate.origin, "move": candidate.move}
+        shared: dict[str, object] = {"origin": candidate.origin, "move": candidate.move}
+        if candidate.role == "candidate":
+            self._store.log(run, params={"generation": candidate.generation})
         tags = {
+            "generation": generation,
             "parent": " ".join(candidate.parents),
             "gate": "; ".join(candidate.warnings) or "passed",
             "program_sha": candidate.digest,

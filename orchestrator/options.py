@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from actors.messages import SearchPlan
 
 def _default(name: str) -> str:
     return next(str(field.default) for field in fields(SearchPlan) if field.name == name)
+
+
+def switch(name: str, text: str, panel: str | None = None) -> Any:
+    """Return an option without a value."""
+    return typer.Option(name, metavar=" ", help=text, rich_help_panel=panel)
 
 
 _WHAT = "What is searched"
@@ -35,6 +40,7 @@ Population = Annotated[
     int | None,
     typer.Option(
         "--population",
+        metavar="N",
         help="Candidates trained in a generation.",
         show_default=_default("population"),
         rich_help_panel=_WHAT,
@@ -42,12 +48,15 @@ Population = Annotated[
 ]
 Generations = Annotated[
     int | None,
-    typer.Option("--generations", help="Generations.", show_default=_default("generations"), rich_help_panel=_WHAT),
+    typer.Option(
+        "--generations", metavar="N", help="Generations.", show_default=_default("generations"), rich_help_panel=_WHAT
+    ),
 ]
 Steps = Annotated[
     int | None,
     typer.Option(
         "--steps",
+        metavar="N",
         help="Environment steps that a candidate is trained for.",
         show_default=_default("steps"),
         rich_help_panel=_WHAT,
@@ -55,7 +64,9 @@ Steps = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", help="Seed of all randomness.", show_default=_default("seed"), rich_help_panel=_WHAT),
+    typer.Option(
+        "--seed", metavar="N", help="Seed of all randomness.", show_default=_default("seed"), rich_help_panel=_WHAT
+    ),
 ]
 StartFrom = Annotated[
     list[Path] | None,
@@ -82,9 +93,7 @@ Keys = Annotated[
         rich_help_panel=_LLM,
     ),
 ]
-AllowHttp = Annotated[
-    bool, typer.Option("--allow-http", help="Allow plain http beyond this machine.", rich_help_panel=_LLM)
-]
+AllowHttp = Annotated[bool, switch("--allow-http", "Allow plain http beyond this machine.", _LLM)]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -95,9 +104,7 @@ Resume = Annotated[
     str | None,
     typer.Option("--resume", metavar="DIR", help="Go on with the run in this folder.", rich_help_panel=_WHERE),
 ]
-Local = Annotated[
-    bool, typer.Option("--local", help="Use this machine alone, whatever cluster there is.", rich_help_panel=_WHERE)
-]
+Local = Annotated[bool, switch("--local", "Use this machine alone, whatever cluster there is.", _WHERE)]
 Address = Annotated[
     str | None,
     typer.Option("--address", metavar="ADDR", help="Join the Ray cluster at this address.", rich_help_panel=_WHERE),
@@ -114,22 +121,19 @@ Cluster = Annotated[
 GpusPerTrial = Annotated[
     float | None,
     typer.Option(
-        "--gpus-per-trial", help="Share of a GPU that each trial gets.", show_default="0", rich_help_panel=_WHERE
+        "--gpus-per-trial",
+        metavar="X",
+        help="Share of a GPU that each trial gets.",
+        show_default="0",
+        rich_help_panel=_WHERE,
     ),
 ]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug",
-        help="One process, tiny budget, full tracebacks, breakpoints work; with --local.",
-        rich_help_panel=_WHERE,
-    ),
+    switch("--debug", "One process, tiny budget, full tracebacks; breakpoints work. Implies --local.", _WHERE),
 ]
 TakeOver = Annotated[
-    bool,
-    typer.Option(
-        "--take-over", help="Resume a run whose writer is gone without a word (object stores).", rich_help_panel=_WHERE
-    ),
+    bool, switch("--take-over", "Resume a run whose writer is gone without a word (object stores).", _WHERE)
 ]
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or its name in runs/.")]

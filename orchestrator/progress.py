@@ -156,7 +156,7 @@ def _overall(progress: Progress) -> str:
     best = "no candidate judged yet"
     if progress.best is not None and progress.best_fitness is not None:
         best = f"best {progress.best_fitness:.3f} ({progress.best})"
-    left = "" if progress.left_s is None else f", about {duration(progress.left_s)} left"
+    left = f", about {duration(progress.left_s)} left" if progress.left_s else ""
     speed = sum(trial.steps_per_s for trial in progress.trials)
     pace = f", {speed:,.0f} steps/s" if speed else ""
     return f"{progress.done} of {progress.population * progress.generations} candidates, {best}{pace}{left}"

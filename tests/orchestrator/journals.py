@@ -88,7 +88,9 @@ class Script:
     def assign(self, name: str) -> None:
         self.journal.append("assigned", {"candidate_id": name, "trial_id": f"trial-{name}"})
 
-    def deliver(self, name: str, **changes: object) -> None:
+    def deliver(self, name: str, *, better: bool = False, **changes: object) -> None:
+        if better:
+            changes["metrics"] = {**METRICS, "speed_ms": 24.5, "progress_ms": 24.0}
         delivered = outcome(name, **changes)
         if self.film is not None and delivered.status == "trained":
             self.files.write(f"candidates/{name}/episode.mp4", self.film)

@@ -22,15 +22,6 @@ def film() -> bytes:
     return encode((np.full((160, 640, 3), 20 * n, np.uint8) for n in range(PICTURES)), 5)
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
-        patch.delenv("MLFLOW_EXPERIMENT_NAME", raising=False)
-        yield folder
-
-
 def follow(script: Script, root: Path) -> list[str]:
     """Mirror what the journal holds now; return what was said."""
     said: list[str] = []
