@@ -205,14 +205,14 @@ class AdvantageConnector(ConnectorV2):
             standardised = (advantages - advantages.mean()) / np.float32(spread)
         batch[Postprocessing.ADVANTAGES] = torch.from_numpy(standardised)
         order = np.concatenate([self._shuffling.permutation(len(advantages)) for _ in range(self._settings.epochs)])
-        rows = torch.from_numpy(order)
-        return {DEFAULT_MODULE_ID: {name: column[rows] for name, column in batch.items()}}
+        rows, device = torch.from_numpy(order), _device(rl_module[DEFAULT_MODULE_ID])
+        return {DEFAULT_MODULE_ID: {name: column[rows].to(device) for name, column in batch.items()}}
 
     def _columns(self, module: Any, fragment: Fragment) -> dict[str, torch.Tensor]:
         decisions, count = fragment.rewards.shape
         observations = fragment.observations.reshape((decisions + 1) * count, -1)
-        values = module.compute_values({Columns.OBS: observations}).numpy().reshape(decisions + 1, count)
-        final_values = module.compute_values({Columns.OBS: fragment.final_observations}).numpy()
+        values = _values(module, observations).reshape(decisions + 1, count)
+        final_values = _values(module, fragment.final_observations)
         advantages = generalised_advantages(
             fragment.rewards,
             values,
@@ -230,3 +230,14 @@ class AdvantageConnector(ConnectorV2):
             Postprocessing.ADVANTAGES: torch.from_numpy(advantages.reshape(size)),
             Postprocessing.VALUE_TARGETS: torch.from_numpy((advantages + values[:-1]).reshape(size)),
         }
+
+
+def _device(module: Any) -> torch.device:
+    device: torch.device = next(module.parameters()).device
+    return device
+
+
+def _values(module: Any, observations: torch.Tensor) -> NDArray[np.float32]:
+    on_device = observations.to(_device(module))
+    values: NDArray[np.float32] = module.compute_values({Columns.OBS: on_device}).cpu().numpy()
+    return values

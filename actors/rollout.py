@@ -166,8 +166,14 @@ class BatchedEnvRunner(SingleAgentEnvRunner):
         return learnt.astype(np.float32)
 
 
-def ppo_config(assignment: Assignment, program: RewardProgram | None) -> Any:
-    """Return RLlib's configuration of a trial: one process, its own runner, one pass over a batch of all epochs."""
+def ppo_config(assignment: Assignment, program: RewardProgram | None, on_gpu: bool) -> Any:
+    """Return RLlib's configuration of a trial: one process, its own runner, one pass over a batch of all epochs.
+
+    Args:
+        assignment: What is trained.
+        program: Its compiled program; None for highway-env's own reward.
+        on_gpu: Whether the learner uses the process's GPU; rollouts stay on the CPU, where the kernel is.
+    """
     settings = assignment.ppo
     return (
         PPOConfig()
@@ -180,6 +186,7 @@ def ppo_config(assignment: Assignment, program: RewardProgram | None) -> Any:
         )
         .learners(
             num_learners=0,
+            num_gpus_per_learner=int(on_gpu),
             learner_connector=lambda observations, actions: AdvantageConnector(
                 observations, actions, assignment=assignment
             ),

@@ -1,34 +1,21 @@
 """One candidate's trial: PPO under its reward, evaluation on held-out episodes, a film, and the delivery of it all.
 
-`Training` is one PPO run, `train_candidate` the whole trial as a plain function, and `CandidateTrainer` the same under
-Ray Tune. Whichever is used, in whatever process and after whatever else, an assignment has one outcome.
+`train_candidate` is the whole trial as a plain function and `CandidateTrainer` the same under Ray Tune. Whichever is
+used, in whatever process and after whatever else, an assignment has one outcome.
 """
 
 import contextlib
 import logging
-import shutil
 import time
-from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
 import ray
-import torch
 from ray import tune
 from ray.exceptions import RayActorError
-from ray.tune.registry import register_env
 
-from actors.advantages import seed_streams
-from actors.evaluator import PolicyDriver, evaluate
-from actors.messages import Assignment, Delivery, Outcome, Status
-from actors.policy import Policy, observation_scaling
-from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config
-from driving.film import film_episode
-from search_spaces.errors import UsageError
-from search_spaces.language import compile_program
-from search_spaces.program import RewardProgram
-from search_spaces.scenarios import HELD_OUT
+from actors.messages import Assignment, Delivery, Outcome
+from actors.training import Training
 
 Progress = Callable[[int, float], None]
 """Called with environment steps so far and steps per second; an exception that it raises ends the training."""
@@ -43,130 +30,6 @@ REASON_LIMIT = 500
 """Characters of a failure's reason at most."""
 
 logger = logging.getLogger(__name__)
-
-
-class Training:
-    """A PPO run that is advanced batch by batch.
-
-    Use it as a context manager: RLlib's objects are released on exit.
-
-    Attributes:
-        assignment: What is trained.
-    """
-
-    def __init__(self, assignment: Assignment) -> None:
-        """Build PPO.
-
-        Raises:
-            UsageError: A source that the language refuses; it should have been refused before.
-        """
-        self.assignment = assignment
-        program = _compiled(assignment)
-        torch.set_num_threads(1)
-        logging.getLogger("ray.rllib").setLevel(logging.ERROR)
-        _start_ray()
-        register_env(ENVIRONMENT, _refuse_environment)
-        with torch.random.fork_rng(devices=()):
-            torch.manual_seed(seed_streams(assignment.seed)[0])
-            self._algorithm = ppo_config(assignment, program).build_algo()
-        self._runner: BatchedEnvRunner = self._algorithm.env_runner
-        self._diverged: str | None = None
-        self._started = time.perf_counter()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release RLlib's objects."""
-        self._algorithm.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    @property
-    def module(self) -> Any:
-        """RLlib's network that explores; after each batch it holds the learner's weights."""
-        return self._runner.module
-
-    @property
-    def folder(self) -> str:
-        """RLlib's folder of this run; nothing is written into it and it goes with `close`."""
-        return str(self._algorithm.logdir)
-
-    @property
-    def steps(self) -> int:
-        """Environment steps so far."""
-        return self._runner.steps
-
-    @property
-    def steps_per_s(self) -> float:
-        """Environment steps per second of wall clock since the build."""
-        return self.steps / max(time.perf_counter() - self._started, 1e-9)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the steps are done, the reward broke or the network diverged."""
-        return self._runner.fault is not None or self._diverged is not None or self.steps >= self.assignment.steps
-
-    def advance(self) -> None:
-        """Train on one more batch."""
-        try:
-            self._algorithm.train()
-        except FloatingPointError as diverged:
-            self._diverged = str(diverged)
-
-    def policy(self) -> Policy:
-        """Return the policy as it stands.
-
-        Raises:
-            PolicyError: Weights that are not finite.
-        """
-        state = self.module.get_state()
-        layers = [name for name in state if name.startswith(("encoder.actor_encoder.", "pi."))]
-        factor, offset = observation_scaling(self.assignment.ppo.scale_observations)
-        return Policy(
-            factor=factor,
-            offset=offset,
-            weights=tuple(np.ascontiguousarray(state[name].T) for name in layers if name.endswith(".weight")),
-            biases=tuple(np.array(state[name]) for name in layers if name.endswith(".bias")),
-        )
-
-    def outcome(self) -> Delivery:
-        """Measure and film the finished policy, or say why there is none."""
-        assignment, fault = self.assignment, self._runner.fault
-        if fault is not None:
-            return self._delivery("faulted", reason=fault.sentence())
-        if self._diverged is not None:
-            return self._delivery("failed", reason=f"training diverged after {self.steps} steps: {self._diverged}")
-        content = self.policy().to_bytes()
-        driver = PolicyDriver(Policy.from_bytes(content))
-        metrics, _ = evaluate(driver, assignment.scenario, assignment.held_out)
-        film = film_episode(assignment.scenario, HELD_OUT.first, driver) if assignment.film else None
-        return self._delivery("trained", metrics=metrics, policy=content, film=film)
-
-    def _delivery(
-        self,
-        status: Status,
-        *,
-        reason: str = "",
-        metrics: Mapping[str, float] | None = None,
-        policy: bytes | None = None,
-        film: bytes | None = None,
-    ) -> Delivery:
-        outcome = Outcome(
-            candidate_id=self.assignment.candidate_id,
-            status=status,
-            reason=reason,
-            metrics=metrics or {},
-            curve=tuple(self._runner.curve.points),
-            traces=tuple(self._runner.traces.points),
-            env_steps=self.steps,
-            wall_s=time.perf_counter() - self._started,
-        )
-        return Delivery(outcome=outcome, policy=policy, film=film)
 
 
 def train_candidate(assignment: Assignment, on_progress: Progress | None = None) -> Delivery:
@@ -269,31 +132,3 @@ class CandidateTrainer(tune.Trainable):
                 if time.monotonic() >= deadline:
                     raise
                 time.sleep(1.0)
-
-
-def _compiled(assignment: Assignment) -> RewardProgram | None:
-    if assignment.source is None:
-        return None
-    program = compile_program(assignment.source)
-    if not isinstance(program, RewardProgram):
-        raise UsageError(
-            f"candidate {assignment.candidate_id}: its program was refused ({program.code}, line {program.line}): "
-            f"{program.message}; only programs that the checker accepted can be trained"
-        )
-    return program
-
-
-def _start_ray() -> None:
-    """Start a Ray without workers where none runs in this process; RLlib would otherwise start or join one itself."""
-    if not ray.is_initialized():
-        ray.init(
-            address="local",
-            num_cpus=0,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-
-
-def _refuse_environment(_: Any) -> Any:
-    raise UsageError("the rollout builds its own environments; RLlib must not build one")

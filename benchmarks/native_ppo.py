@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from actors.evaluator import PolicyDriver, evaluate
 from actors.messages import Assignment
-from actors.trainer import Training
+from actors.training import Training
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import scenario_named
 

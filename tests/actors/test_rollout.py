@@ -33,16 +33,21 @@ SETTINGS = PPOSettings(environments=8, batch=8 * 20, minibatch=40, epochs=3, dis
 ASSIGNMENT = Assignment(candidate_id="g00-c00", source=None, seed=5, steps=320, ppo=SETTINGS, scenario=SHORT)
 
 
-class PlainCritic:
+class PlainCritic(torch.nn.Module):
     """A value function that needs no training: anything that tells observations apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.tensor(0.3))
 
     def compute_values(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         observation = batch[Columns.OBS]
-        return torch.tanh(observation.sum(-1) * 0.3) * 3 + observation[:, 3]
+        return torch.tanh(observation.sum(-1) * self.factor) * 3 + observation[:, 3]
 
 
 def value_of(observation: np.ndarray) -> float:
-    return float(PlainCritic().compute_values({Columns.OBS: torch.from_numpy(observation[None])})[0])
+    with torch.no_grad():
+        return float(PlainCritic().compute_values({Columns.OBS: torch.from_numpy(observation[None])})[0])
 
 
 @pytest.fixture(scope="module")

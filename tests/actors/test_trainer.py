@@ -15,7 +15,8 @@ from small_trials import BREAKS_AT_A_CRASH, ROAD, SETTINGS, SHAPED, Desk, assign
 from actors.evaluator import PolicyDriver, evaluate
 from actors.messages import Delivery, Outcome
 from actors.policy import Policy
-from actors.trainer import CandidateTrainer, Training, train_candidate
+from actors.trainer import CandidateTrainer, train_candidate
+from actors.training import Training
 from driving.drivers import run_episodes
 from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
@@ -132,6 +133,7 @@ def test_the_exported_policy_acts_as_the_trained_network(first):
     with Training(assignment()) as training:
         while not training.finished:
             training.advance()
+        assert training.device == "cpu"
         policy = training.policy()
         network = training.module
         differing, total, tables = 0, 0, []
@@ -167,6 +169,25 @@ def test_progress_is_told_and_may_end_the_training(first):
         train_candidate(assignment(), watch)
     assert seen == [512, 1024]
     assert train_candidate(assignment()).policy == first.policy
+
+
+@pytest.mark.gpu
+def test_a_trial_learns_on_the_gpu_that_it_is_given(first):
+    ray.shutdown()
+    ray.init(address="local", num_cpus=1, num_gpus=1, include_dashboard=False, log_to_driver=False)
+    ray.cloudpickle.register_pickle_by_value(small_trials)
+
+    @ray.remote(num_cpus=1, num_gpus=0.5)
+    def trial() -> tuple[str, Delivery]:
+        with Training(assignment()) as training:
+            while not training.finished:
+                training.advance()
+            return training.device, training.outcome()
+
+    (device, one), (_, other) = ray.get([trial.remote(), trial.remote()])
+    assert device.startswith("cuda")
+    assert one.outcome.status == "trained"
+    assert one.policy == other.policy
 
 
 def test_trials_leave_no_folders_behind(first):
