@@ -7,8 +7,10 @@ Knows nothing of learning, clusters or language models.
 | `kernel/` | compiled physics, bitwise equal to highway-env 1.12.1, and the reward machine |
 | `vector_env.py` | the batched environment over the kernel |
 | `reference.py` | the same interface over highway-env itself |
+| `upstream.py` | highway-env's own vehicles as the kernel's arrays, and back |
 | `reward_state.py` | what a reward program sees |
 | `measures.py` | what the simulator measures |
 | `drivers.py` | baseline drivers |
-| `film.py` | frames and mp4 |
+| `renderer.py` | highway-env's renderer, drawing the kernel's states |
+| `film.py` | films and contact sheets as mp4 |
 """
