@@ -152,7 +152,10 @@ class Pair:
         for row, name in enumerate(FLAGS):
             tally.match(name, self.kernel.flags[:, row], self.upstream.flags[:, row])
         tally.measure("reward state", self.kernel.states, self.upstream.states)
-        tally.measure("episode sums", self.kernel.records.columns, self.upstream.records.columns)
+        # Sums of squares grow large: relative above 1.
+        scale = np.maximum(np.abs(self.upstream.records.columns), 1.0)
+        sums = self.upstream.records.columns / scale
+        tally.measure("episode sums", self.kernel.records.columns / scale, sums)
         tally.match("episode histograms", self.kernel.records.histograms, self.upstream.records.histograms)
 
     @property
