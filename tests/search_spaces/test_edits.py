@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from search_spaces.components import COMPONENTS, CONDITIONS, CRASH
 from search_spaces.edits import MAX_PARTS, MOVES, add_component, change_constants, change_weight, cross, is_crash
+from search_spaces.graph import Graph
 from search_spaces.language import compile_program
 from search_spaces.parts import split
 from search_spaces.program import RewardProgram
 from search_spaces.starting_programs import STARTING_PROGRAMS
 from search_spaces.state import FIELDS, STANDARD_STATE
+from tests.strategies import graphs
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -63,6 +65,18 @@ def test_any_edits_of_any_programs_are_legal_programs(
     state = {field.name: float(rng.uniform(field.low, field.high)) for field in FIELDS}
     evaluation = child.evaluate(state)
     assert evaluation.fault or np.isfinite(evaluation.total)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), graphs(), graphs(), st.integers(0, 2**32))
+def test_any_graphs_can_be_edited(moves: list[str], one: Graph, other: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    child = RewardProgram(one)
+    for move in moves:
+        child = edited(move, child, RewardProgram(other), rng)
+    again = compile_program(child.source)
+    assert isinstance(again, RewardProgram)
+    assert again.digest == child.digest
 
 
 @settings(max_examples=60, deadline=None)
