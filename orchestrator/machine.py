@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,10 @@ SETTINGS: Mapping[str, str] = {
 }
 """Environment of Ray and Tune: no usage statistics, no result files and no output of their own, Ctrl-C left to the
 driver, and no snapshots of a Tuner that is never restored."""
+
+
+PROBE_S = 5.0
+"""How long a Ray that is to be joined may take to accept a connection, s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,8 @@ def start_ray(machine: Machine, environ: MutableMapping[str, str] = os.environ) 
     if local:
         environ.setdefault("RAY_AUTH_MODE", "disabled")
     try:
+        if ":" in machine.address:
+            _reach(machine.address)
         ray.init(
             address=machine.address,
             namespace=NAMESPACE,
@@ -74,6 +81,17 @@ def start_ray(machine: Machine, environ: MutableMapping[str, str] = os.environ) 
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         hint = "" if local else f"; is a Ray running at {machine.address}? --local starts one here"
         raise MachineError(f"Ray could not be {'started' if local else 'joined'}: {error}{hint}") from error
+
+
+def _reach(address: str) -> None:
+    """Connect once, because Ray itself tries for minutes.
+
+    Raises:
+        OSError: Nothing answers there.
+        ValueError: The port is no number.
+    """
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host, int(port)), PROBE_S).close()
 
 
 def refuse_too_large(per_trial: Mapping[str, float], population: int, nodes: Sequence[Mapping[str, Any]]) -> int:
