@@ -16,8 +16,10 @@ RECKLESS = ("faster", "idle", "left", "right", "random")
 """Drivers that crash in nearly every episode there."""
 START_STATES = 32
 """Start states on highway-v0; every driver begins from each."""
+LOCAL_DRIVERS = ("mobil", "faster", "random")
+"""Who drives on the search's own road: between them they overtake, change lanes, brake, race and crash."""
 LOCAL_EPISODES = 16
-"""Episodes of each driver on the search's own road, whose states are judged too."""
+"""Episodes of each of them."""
 RANDOM_STATES = 512
 """Corner states drawn uniformly from the box of the state table, beside the systematic ones."""
 
@@ -27,13 +29,16 @@ class Evidence:
     """What programs are judged on.
 
     Attributes:
-        states: float64[R + K, len(FIELDS)]: R recorded states, then K corner states.
+        states: float64[R + K, len(FIELDS)]: R recorded states, first those from highway-v0, then those from the road
+            of the search; then K corner states.
+        local: The first row from the road of the search.
         episode: int64[R], the episode of each recorded state.
         cautious: int64[P], the episode of each pair that did not crash.
         reckless: int64[P], the episode of each pair that crashed, from the same start state.
     """
 
     states: NDArray[np.float64]
+    local: int
     episode: NDArray[np.int64]
     cautious: NDArray[np.int64]
     reckless: NDArray[np.int64]
@@ -54,27 +59,18 @@ def record_evidence(scenario: Scenario) -> Evidence:
     Pairs are all combinations, from one start state, of a cautious driver that finished and a reckless one that
     crashed: same road, same traffic, another driver.
     """
-    blocks: list[NDArray[np.float64]] = []
-    episodes: list[NDArray[np.int64]] = []
-    crashed: dict[str, NDArray[np.bool_]] = {}
-    first: dict[str, int] = {}
-    count = 0
-    for road, drivers, seeds in (
-        (PRESETS["highway-v0"], (*CAUTIOUS, *RECKLESS), GATE.seeds(START_STATES)),
-        (scenario, ("mobil", "random"), GATE.seeds(LOCAL_EPISODES)),
-    ):
-        for name in drivers:
-            traces = record_traces(road, seeds, driver_named(name))
-            if road is not scenario:
-                crashed[name], first[name] = traces.crashed, count
-            states, episode = flatten(traces)
-            blocks.append(states)
-            episodes.append(episode + count)
-            count += len(seeds)
-    pairs = list(_pairs(crashed, first))
+    paired = [
+        record_traces(PRESETS["highway-v0"], GATE.seeds(START_STATES), driver_named(name))
+        for name in (*CAUTIOUS, *RECKLESS)
+    ]
+    local = [record_traces(scenario, GATE.seeds(LOCAL_EPISODES), driver_named(name)) for name in LOCAL_DRIVERS]
+    flat = [flatten(traces) for traces in (*paired, *local)]
+    first_episode = np.cumsum([0, *(len(traces.crashed) for traces in (*paired, *local))])
+    pairs = list(_pairs(np.array([traces.crashed for traces in paired])))
     return Evidence(
-        states=np.concatenate([*blocks, corner_states()]),
-        episode=np.concatenate(episodes),
+        states=np.concatenate([*(states for states, _ in flat), corner_states()]),
+        local=sum(len(states) for states, _ in flat[: len(paired)]),
+        episode=np.concatenate([episode + first for (_, episode), first in zip(flat, first_episode, strict=False)]),
         cautious=np.array([cautious for cautious, _ in pairs], dtype=np.int64),
         reckless=np.array([reckless for _, reckless in pairs], dtype=np.int64),
     )
@@ -86,12 +82,13 @@ def flatten(traces: StateTraces) -> tuple[NDArray[np.float64], NDArray[np.int64]
     return traces.states[traces.alive], episode
 
 
-def _pairs(crashed: dict[str, NDArray[np.bool_]], first: dict[str, int]) -> Iterator[tuple[int, int]]:
+def _pairs(crashed: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield episodes of one start state, one that did not crash and one that did, from bool[drivers, START_STATES]."""
     for start in range(START_STATES):
-        for cautious in CAUTIOUS:
-            for reckless in RECKLESS:
-                if crashed[reckless][start] and not crashed[cautious][start]:
-                    yield first[cautious] + start, first[reckless] + start
+        for cautious in range(len(CAUTIOUS)):
+            for reckless in range(len(CAUTIOUS), len(CAUTIOUS) + len(RECKLESS)):
+                if crashed[reckless, start] and not crashed[cautious, start]:
+                    yield cautious * START_STATES + start, reckless * START_STATES + start
 
 
 def corner_states() -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ with the codes that a refusal carries:
 
     E_NONFINITE      the total or a component is infinite or NaN in some state
     GATE_STATELESS   reads no field of the state
-    GATE_CONSTANT    the same total in every state that was recorded
+    GATE_CONSTANT    the same total in every state that was recorded on the search's own road
     GATE_RECKLESS    pays drivers who crash more than drivers who do not
 
 It is a veto and no more: nearly all of what it refuses is bad, and much of what passes is bad too. A program that pays
@@ -66,7 +66,7 @@ class Gate:
         refusal = (
             _not_finite(program, evidence, result)
             or _stateless(program)
-            or _constant(totals)
+            or _constant(totals[evidence.local :])
             or _reckless(evidence, totals)
         )
         if refusal is not None:
@@ -110,7 +110,8 @@ def _constant(totals: NDArray[np.float64]) -> Violation | None:
         return None
     return _refusal(
         "GATE_CONSTANT",
-        f"the total is {totals[0]:g} in all {len(totals)} recorded states, so nothing can be learned from it",
+        f"the total is {totals[0]:g} in all {len(totals)} states recorded on the road of the search: nothing can be "
+        "learned from it",
         "pay for something that driving changes; check thresholds, and totals beyond the clip at 1e6",
     )
 

@@ -43,6 +43,7 @@ def test_starting_programs_pass(name: str) -> None:
         ('(state["rel_vel_ms"]) ** 0.5', "E_NONFINITE"),
         ("1.0", "GATE_STATELESS"),
         ('state["speed_ms"] * 0.0', "GATE_CONSTANT"),
+        ('state["lanes_count"]', "GATE_CONSTANT"),
         ('1.0 if state["speed_ms"] > -50.0 else 0.0', "GATE_CONSTANT"),
         ('2e5 * max(state["speed_ms"], 10.0)', "GATE_CONSTANT"),
         ('-100.0 if state["collided"] else -5.0', "GATE_RECKLESS"),
