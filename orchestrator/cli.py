@@ -4,6 +4,7 @@ The only composition root. Commands import what they need when they run, so that
 """
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -55,5 +56,7 @@ def build_app() -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; a request to end, however it comes, ends it as cleanly as Ctrl-C."""
+    for request in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(request, signal.default_int_handler)
     build_app()(prog_name="orchestrate")

@@ -29,6 +29,13 @@ class HeadCommand:
     uploads: tuple[tuple[Path, str], ...]
     arguments: tuple[str, ...]
 
+    def line(self) -> str:
+        """Return the command as the head's shell takes it."""
+        places = {place for _, place in self.uploads}
+        # The shell there has to expand the `~` of an upload's place, which holds nothing that needs quotes.
+        quoted = (each if each in places else shlex.quote(each) for each in self.arguments)
+        return " ".join(["orchestrate", *quoted])
+
 
 def head_command(arguments: Sequence[str]) -> HeadCommand:
     """Return what to type on the head for a command line that was typed here.
@@ -70,7 +77,7 @@ def _split(arguments: Sequence[str]) -> list[str]:
 def _uploaded(path: Path, uploads: list[tuple[Path, str]]) -> str:
     if not path.is_file():
         raise UsageError(f"{path} is no file here; it would be copied to the head")
-    place = f"{_INPUTS}/{len(uploads)}-{path.name}"
+    place = f"{_INPUTS}/{len(uploads)}"
     uploads.append((path, place))
     return place
 

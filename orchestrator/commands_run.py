@@ -1,5 +1,6 @@
 """Commands that look at a run: `show`, `evaluate`, `ui`."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ from search_spaces.scenarios import REPORT, Scenario, scenario_named
 if TYPE_CHECKING:
     from orchestrator.evaluation import Entrant
 
-_Named = Annotated[str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of that generation.")]
+_Named = Annotated[
+    str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of that generation.")
+]
 
 
 def show(
@@ -152,4 +155,5 @@ def ui(
         out.print(
             f"MLflow serves {store.uri}; Ctrl-C ends it. From another machine: ssh -L {chosen}:127.0.0.1:{chosen}"
         )
-        child.wait()
+        with contextlib.suppress(KeyboardInterrupt):
+            child.wait()

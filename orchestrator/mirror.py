@@ -103,7 +103,8 @@ class Mirror:
         else:
             tags = mine | {"role": "search", "goal": plan.goal}
             parent = self._store.create(plan.search_id, tags, started_ms=time_ms)
-        self._store.share_view(plan.search_id)
+        charts = ["fitness/value", *(f"eval/{column.metric}" for column in leaderboard.COLUMNS)]
+        self._store.share_view(plan.search_id, charts)
         self._store.log(parent, params=dict(_settings(plan.to_json())))
         self._parent = parent
 

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,8 @@ EXPERIMENT = "reward-search"
 
 _DATABASE = "mlflow.db"
 _ARTIFACTS = "mlartifacts"
+_SECTION = "leaderboard"
+_MOST_BARS = 50
 _LONGEST_TAG = 5_000
 _LONGEST_PARAM = 5_900
 """MLflow's own limits are 8 000 and 6 000 characters."""
@@ -104,10 +106,14 @@ class Store:
             location = folder.as_uri()
         return str(self.client.create_experiment(name, artifact_location=location))
 
-    def share_view(self, search_id: str) -> None:
+    def share_view(self, search_id: str, charts: Sequence[str]) -> None:
         """Store the view that `chart_link` opens: the search's candidates, grouped by generation.
 
         MLflow's page reads it from a tag of the experiment, as it does for links made with its share button.
+
+        Args:
+            search_id: The search.
+            charts: Metrics that come first, each as bars; MLflow adds the others below.
         """
         view = {
             "searchFilter": f"tags.search_id = '{search_id}' and tags.role = 'candidate'",
@@ -116,6 +122,21 @@ class Store:
                 "groupByKeys": [{"mode": "tag", "groupByData": "generation"}],
             },
             "runsHiddenMode": "SHOW_ALL",
+            "isAccordionReordered": True,
+            "compareRunSections": [{"uuid": _SECTION, "name": _SECTION, "display": True, "isReordered": True}],
+            "compareRunCharts": [
+                {
+                    "type": "BAR",
+                    "uuid": f"{_SECTION}-{name}",
+                    "metricSectionId": _SECTION,
+                    "metricKey": name,
+                    "displayName": name,
+                    "runsCountToCompare": _MOST_BARS,
+                    "deleted": False,
+                    "isGenerated": False,
+                }
+                for name in charts
+            ],
         }
         self.client.set_experiment_tag(self.experiment, f"mlflow.sharedViewState.{search_id}", json.dumps(view))
 

@@ -224,6 +224,7 @@ def test_the_chart_link_opens_the_view_that_was_stored(root: Path, script: Scrip
     tags = MlflowClient(store.uri).get_experiment(store.experiment).tags
     view = json.loads(tags["mlflow.sharedViewState.night-owl"])
     assert view["groupBy"]["groupByKeys"] == [{"mode": "tag", "groupByData": "generation"}]
+    assert [chart["metricKey"] for chart in view["compareRunCharts"]][:2] == ["fitness/value", "eval/crash_rate"]
     link = chart_link("http://127.0.0.1:5000", store.experiment, "night-owl")
     assert "compareRunsMode=CHART" in link
     assert "viewStateShareKey=night-owl" in link

@@ -1,0 +1,66 @@
+import csv
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.archive import Archive
+from actors.ledger import replay
+from actors.messages import Fitness
+from actors.record import SearchRecord
+from orchestrator import leaderboard
+from tests.orchestrator.journals import Script, candidate, outcome
+
+
+def judged(value: float) -> Fitness:
+    return Fitness(value=value, terms={}, gate=1.0, at_crash_upper=value)
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
+def test_the_best_come_first_and_failures_last(values: list[float | None]) -> None:
+    names = [f"g00-c{number:02d}" for number in range(len(values))]
+    archive = Archive(
+        candidates={name: candidate(name, 0) for name in names},
+        outcomes={
+            name: outcome(name, status="failed" if value is None else "trained", metrics={})
+            for name, value in zip(names, values, strict=True)
+        },
+        fitnesses={name: judged(value) for name, value in zip(names, values, strict=True) if value is not None},
+    )
+    rows = leaderboard.rows(SearchRecord(archive=archive))
+    shown = [None if row.fitness is None else row.fitness.value for row in rows]
+    ranked = sorted((value for value in values if value is not None), reverse=True)
+    assert shown == ranked + [None] * values.count(None)
+    assert sorted(row.name for row in rows) == names
+
+
+def test_what_was_not_measured_is_empty_and_never_zero(tmp_path: Path) -> None:
+    script = Script(tmp_path / "run")
+    script.start()
+    script.accept("g00-c00", 0)
+    script.deliver("g00-c00", status="faulted", reason="log of -1", metrics={}, curve=(), traces=())
+    script.accept("g00-c01", 0)
+    script.accept("g00-c02", 0)
+    script.assign("g00-c02")
+    record = replay(script.journal)
+    script.close()
+    rows = list(csv.DictReader(leaderboard.as_csv(record).splitlines()))
+    assert [(row["name"], row["status"], row["fitness"]) for row in rows] == [
+        ("g00-c01", "waiting", ""),
+        ("g00-c02", "training", ""),
+        ("g00-c00", "faulted", ""),
+    ]
+
+
+def test_the_csv_holds_every_measure(tmp_path: Path) -> None:
+    script = Script(tmp_path / "run")
+    script.start()
+    script.baseline("slower")
+    script.accept("g00-c00", 0)
+    script.deliver("g00-c00", better=True)
+    record = replay(script.journal)
+    script.close()
+    rows = list(csv.DictReader(leaderboard.as_csv(record).splitlines()))
+    assert [(row["name"], row["role"]) for row in rows] == [("g00-c00", "candidate"), ("slower", "baseline")]
+    assert float(rows[0]["progress_ms"]) == 24.0
+    assert float(rows[0]["fitness"]) > float(rows[1]["fitness"])
