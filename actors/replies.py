@@ -8,11 +8,11 @@ import ast
 import json
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
+from search_spaces.allowlist import parsed
 from search_spaces.errors import ProgramError
 from search_spaces.functions import ENTRY
 from search_spaces.limits import checked_text, decoded
@@ -29,6 +29,8 @@ _FENCE = re.compile(
 )
 _FENCED = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _SPECIAL = re.compile(r"(?:<\|[a-z_]{1,20}\|>|</s>)\s*\Z")
+_OBJECT = re.compile(r'\{\s*"')
+_OBJECTS = 20
 _LONGEST_LINE = 1_000
 _HINT = f"Answer with one fenced block: ```python, then def {ENTRY}(state): ..., then ```."
 
@@ -189,10 +191,8 @@ def _is_plain_prose(text: str) -> bool:
 
 def _tree(text: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return parsed(text)
+    except ProgramError:
         return None
 
 
@@ -232,14 +232,18 @@ def _is_word(statement: ast.stmt) -> bool:
 
 def _from_json(text: str) -> str | None:
     """Return the string in a JSON answer that holds the program."""
-    start, end = text.find("{"), text.rfind("}")
-    if not 0 <= start < end or f"def {ENTRY}" not in text:
+    if f"def {ENTRY}" not in text:
         return None
-    try:
-        data = json.loads(text[start : end + 1], strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return next((each for each in _strings(data) if f"def {ENTRY}" in each), None)
+    decoder = json.JSONDecoder(strict=False)
+    for opening in islice(_OBJECT.finditer(text), _OBJECTS):
+        try:
+            data, _ = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        found = next((each for each in _strings(data) if f"def {ENTRY}" in each), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _strings(data: Any) -> Iterator[str]:

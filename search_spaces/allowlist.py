@@ -5,6 +5,7 @@ It covers unreachable code and helpers that nobody calls; what a construct means
 """
 
 import ast
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 
@@ -19,6 +20,9 @@ _ALLOWED = frozenset({
 _ANNOTATION = frozenset({ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp})
 _MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.type_ignore)
 _OVER_LISTS = ("sum", "min", "max")
+
+_WARNING_FILTERS = threading.Lock()
+"""Held while the parser's warnings are silenced: the filters are the whole process's, and threads check programs."""
 
 _LOOP = "There are no loops: write each term out."
 _PURE = "A reward is a plain function of the state: keep nothing between calls."
@@ -63,7 +67,7 @@ def parsed(text: str) -> ast.Module:
         ProgramError: `E_SYNTAX`, or `E_DEPTH` when Python's parser gives up on nesting.
     """
     try:
-        with warnings.catch_warnings():
+        with _WARNING_FILTERS, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text, type_comments=False)
     except SyntaxError as error:

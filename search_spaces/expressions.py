@@ -108,7 +108,8 @@ class ExpressionCompiler(ABC):
         name = node.id
         value = frame.variables.get(name)
         if value is None and name in frame.assigned:
-            value = Unset(message="is used before it is set")
+            hint = f"Set {name} first; what a function assigns anywhere is its own, even if the module has it too."
+            raise ProgramError("E_UNBOUND", f"{name} is used before it is set", node.lineno, hint)
         if value is None:
             value = self.module.variables.get(name)
         if isinstance(value, Unset):

@@ -1,10 +1,15 @@
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from actors.replies import extract_program
 from orchestrator.check import check_cases, check_file
 from search_spaces.errors import UsageError
+from search_spaces.language import compile_program
+from search_spaces.program import RewardProgram
 from search_spaces.state import FIELD_INDEX
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -31,6 +36,25 @@ def test_every_case_ends_as_expected(name: str) -> None:
         else:
             assert answer["hint"]
             assert answer["value"] is None
+
+
+def test_benign_cases_have_cpythons_own_value() -> None:
+    compared = 0
+    for line in (CASES / "benign_rewards.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        source, program = extract_program(case["source"]), None
+        if isinstance(source, str):
+            program = compile_program(source)
+        if not isinstance(program, RewardProgram):
+            continue
+        names = {"math": math, "np": np, "numpy": np, "clip": lambda x, low, high: min(max(x, low), high)}
+        exec(compile(source, case["id"], "exec"), names)  # noqa: S102
+        answer = names["compute_reward"](dict(case["state"]))
+        total, parts = answer if isinstance(answer, tuple) else (answer, {})
+        evaluation = program.evaluate(case["state"])
+        assert (evaluation.total, evaluation.components) == (float(total), parts), case["id"]
+        compared += 1
+    assert compared >= 40
 
 
 def test_a_state_of_its_own_replaces_fields_of_the_standard_state(tmp_path: Path) -> None:

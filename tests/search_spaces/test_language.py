@@ -1,5 +1,6 @@
 import json
 import math
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -311,6 +312,17 @@ def test_warnings_of_the_parser_stay_inside() -> None:
         refused(body("return 1.0 if 1 is 1 else 0"))
         accepted(body("'\\d'", "return 1.0"))
         refused(body("return 1if 1else 2()"))
+
+
+def test_threads_leave_the_warning_filters_alone() -> None:
+    before = list(warnings.filters)
+    text = body("'\\d'", "return 1.0")
+    threads = [threading.Thread(target=lambda: [compile_program(text) for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before
 
 
 @pytest.mark.parametrize(
