@@ -18,6 +18,7 @@ from actors.policy import Policy
 from actors.trainer import CandidateTrainer, train_candidate
 from actors.training import Training
 from driving.drivers import run_episodes
+from driving.film import Film
 from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import HELD_OUT
@@ -56,6 +57,17 @@ def test_the_delivered_policy_drives_the_measured_episodes_again(first):
     policy = Policy.from_bytes(first.policy)
     metrics, _ = evaluate(PolicyDriver(policy), ROAD, 20)
     assert metrics == dict(first.outcome.metrics)
+
+
+def test_the_film_shows_the_first_held_out_episode(first, tmp_path):
+    delivery = train_candidate(assignment(film=True, steps=512))
+    assert delivery.film is not None
+    _, table = evaluate(PolicyDriver(Policy.from_bytes(delivery.policy)), ROAD, 1)
+    path = tmp_path / "episode.mp4"
+    path.write_bytes(delivery.film)
+    with Film.open(path) as film:
+        frames = sum(1 for _ in film.pictures())
+    assert frames == table.columns["decisions"][0] * ROAD.frames_per_decision + 1
 
 
 def test_an_assignment_has_one_outcome_whatever_the_process_did_before(first):
