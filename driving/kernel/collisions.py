@@ -69,6 +69,55 @@ def _project(polygon: NDArray[np.float64], axis_x: float, axis_y: float) -> tupl
 
 
 @compiled
+def _separate(polygons: NDArray[np.float64], moved_x: float, moved_y: float) -> tuple[bool, bool, float, float]:
+    """Test two rectangles on the normals of all their edges.
+
+    Args:
+        polygons: The two rectangles, float64[2, 5, 2].
+        moved_x: How much further the first moves than the second within a frame along x, m.
+        moved_y: The same along y, m.
+
+    Returns:
+        Whether they overlap; whether they will; and the least push, m along x and y, that parts the first from the
+        second then.
+    """
+    first, second = polygons[0], polygons[1]
+    apart_x = _centre(first, 0) - _centre(second, 0)
+    apart_y = _centre(first, 1) - _centre(second, 1)
+    overlap = True
+    will_overlap = True
+    least = np.inf
+    push_x = 0.0
+    push_y = 0.0
+    for edge in range(8):
+        polygon = polygons[edge // 4]
+        corner = edge % 4
+        normal_x = -polygon[corner + 1, 1] + polygon[corner, 1]
+        normal_y = polygon[corner + 1, 0] - polygon[corner, 0]
+        length = norm(normal_x, normal_y)
+        normal_x /= length
+        normal_y /= length
+        low, high = _project(first, normal_x, normal_y)
+        other_low, other_high = _project(second, normal_x, normal_y)
+        if _interval_distance(low, high, other_low, other_high) > 0:
+            overlap = False
+        approach = dot(normal_x, normal_y, moved_x, moved_y)
+        low += min(approach, 0.0)
+        high += max(approach, 0.0)
+        distance = _interval_distance(low, high, other_low, other_high)
+        if distance > 0:
+            will_overlap = False
+        if not overlap and not will_overlap:
+            break
+        if abs(distance) < least:
+            least = abs(distance)
+            away = 1.0 if dot(apart_x, apart_y, normal_x, normal_y) > 0 else -1.0
+            push_x = away * normal_x
+            push_y = away * normal_y
+    return overlap, will_overlap, least * push_x, least * push_y
+
+
+@compiled
 def collide(
     vehicles: NDArray[np.float64],
     flags: NDArray[np.int32],
@@ -92,50 +141,16 @@ def collide(
     reach = (DIAGONAL + DIAGONAL) / 2 + vehicles[SPEED, i] * frame_s
     if norm(vehicles[X, j] - vehicles[X, i], vehicles[Y, j] - vehicles[Y, i]) > reach:
         return
-    first, second = polygons[0], polygons[1]
-    _place_rectangle(vehicles, i, first)
-    _place_rectangle(vehicles, j, second)
+    _place_rectangle(vehicles, i, polygons[0])
+    _place_rectangle(vehicles, j, polygons[1])
     moved_x = (vehicles[SPEED, i] * vehicles[COS, i]) * frame_s - (vehicles[SPEED, j] * vehicles[COS, j]) * frame_s
     moved_y = (vehicles[SPEED, i] * vehicles[SIN, i]) * frame_s - (vehicles[SPEED, j] * vehicles[SIN, j]) * frame_s
-    apart_x = _centre(first, 0) - _centre(second, 0)
-    apart_y = _centre(first, 1) - _centre(second, 1)
-    overlap = True
-    will_overlap = True
-    least = np.inf
-    push_x = 0.0
-    push_y = 0.0
-    for edge in range(8):
-        polygon = polygons[edge // 4]
-        corner = edge % 4
-        normal_x = -polygon[corner + 1, 1] + polygon[corner, 1]
-        normal_y = polygon[corner + 1, 0] - polygon[corner, 0]
-        length = norm(normal_x, normal_y)
-        normal_x /= length
-        normal_y /= length
-        low, high = _project(first, normal_x, normal_y)
-        other_low, other_high = _project(second, normal_x, normal_y)
-        if _interval_distance(low, high, other_low, other_high) > 0:
-            overlap = False
-        approach = dot(normal_x, normal_y, moved_x, moved_y)
-        if approach < 0:
-            low += approach
-        else:
-            high += approach
-        distance = _interval_distance(low, high, other_low, other_high)
-        if distance > 0:
-            will_overlap = False
-        if not overlap and not will_overlap:
-            return
-        if abs(distance) < least:
-            least = abs(distance)
-            away = 1.0 if dot(apart_x, apart_y, normal_x, normal_y) > 0 else -1.0
-            push_x = away * normal_x
-            push_y = away * normal_y
+    overlap, will_overlap, push_x, push_y = _separate(polygons, moved_x, moved_y)
     if will_overlap:
-        vehicles[IMPACT_X, i] = least * push_x / 2
-        vehicles[IMPACT_Y, i] = least * push_y / 2
-        vehicles[IMPACT_X, j] = -vehicles[IMPACT_X, i]
-        vehicles[IMPACT_Y, j] = -vehicles[IMPACT_Y, i]
+        vehicles[IMPACT_X, i] = push_x / 2
+        vehicles[IMPACT_Y, i] = push_y / 2
+        vehicles[IMPACT_X, j] = -push_x / 2
+        vehicles[IMPACT_Y, j] = -push_y / 2
         flags[IMPACT_PENDING, i] = 1
         flags[IMPACT_PENDING, j] = 1
     if overlap:
