@@ -220,7 +220,18 @@ class ExpressionCompiler(ABC):
         return value
 
     def _tuple(self, node: ast.Tuple, frame: Frame) -> Value:
-        return Several(tuple(self.expression(each, frame) for each in node.elts))
+        return self.several(node, tuple(self.expression(each, frame) for each in node.elts))
+
+    def several(self, node: ast.expr, items: tuple[Value, ...]) -> Several:
+        """Return a tuple.
+
+        Raises:
+            ProgramError: `E_TYPE` when a member is a tuple itself.
+        """
+        if any(isinstance(each, Several) for each in items):
+            # Tuples of tuples could double their size line by line without adding a node to the graph.
+            raise ProgramError("E_TYPE", "a tuple inside a tuple", node.lineno, "Use separate variables.")
+        return Several(items)
 
     def _dict(self, node: ast.Dict, frame: Frame) -> Value:
         pairs = zip(node.keys, node.values, strict=True)

@@ -169,7 +169,7 @@ class StatementCompiler(CallCompiler):
             case ast.Name():
                 return self.lookup(node.value, frame)
             case ast.Tuple(elts=[total, ast.Name() as name]):
-                return Several((self.expression(total, frame), self.lookup(name, frame)))
+                return self.several(node.value, (self.expression(total, frame), self.lookup(name, frame)))
         return self.expression(node.value, frame)
 
     def _if(self, node: ast.If, frame: Frame, flow: Flow) -> None:

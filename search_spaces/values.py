@@ -25,7 +25,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple, such as `total, components`."""
+    """A tuple, such as `total, components`; never one of tuples."""
 
     items: tuple["Value", ...]
 

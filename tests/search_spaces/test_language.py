@@ -43,7 +43,7 @@ def value(source: str) -> float:
     [
         (body("speed = state['speed_ms']", "lane = state['lane']", "speed, lane = lane, speed", "return speed"), 1.0),
         (body("a = b = 2.0", "return a + b"), 4.0),
-        (body("(a, b), c = (1.0, 2.0), 3.0", "return a + 10 * b + 100 * c"), 321.0),
+        (body("(a, b) = (1.0, 2.0)", "return a + 10 * b"), 21.0),
         (body("x: float", "x = 1.5", "return x"), 1.5),
         (body("x: 'float | None' = 1.5", "return x"), 1.5),
         (body("s = state", "return s['ttc']"), 3.0),
@@ -169,6 +169,7 @@ def test_accepts_with_pythons_value(source: str, expected: float) -> None:
         (body("return 1.0, dict(**state)"), "E_NODE"),
         (body("return 1.0, {'a': (1.0, 2.0)}"), "E_TYPE"),
         (body("return 1.0,"), "E_TYPE"),
+        (body("t = (1.0, (2.0, 3.0))", "return 1.0"), "E_TYPE"),
         (body("return"), "E_RETURN"),
         (body("pass"), "E_RETURN"),
         (body("a, b = 1.0", "return a"), "E_TYPE"),
@@ -281,6 +282,11 @@ def test_every_refusal_is_quick() -> None:
         "# " + "é" * 15_000,
         body("return " + "1_" * 7_000 + "1"),
     ]
+    towers = [f"{name} = ({name}, {name})" for name in "tu" for _ in range(60)]
+    texts.append(body("t = state['ttc']", "u = state['lane']", *towers, "return t if state['collided'] else u"))
+    towers = ["def f0(t):\n    return t, t\n"]
+    towers += [f"def f{k}(t):\n    t = f{k - 1}(t)\n    return t, t\n" for k in range(1, 50)]
+    texts.append("".join(towers) + body("t = f49(state['ttc'])", "u = f49(1.0)", "return t if state['lane'] else u"))
     permutations = "def f0(a, b, c, d):\n    return a\n"
     for k in range(1, 12):
         permutations += (
