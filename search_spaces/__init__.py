@@ -14,6 +14,7 @@ Imports nothing heavier than numpy and nothing of the other packages.
 | `operations.py`, `graph.py` | the table of operations; the typed, hash-consed graph of a program and its builder |
 | `program.py` | the program: components, constants, reference evaluator; error codes |
 | `semantics.py`, `printing.py`, `digest.py` | what each operation computes; canonical text; identity of a program |
-| `edits.py` | mutation, crossover and perturbation of programs |
+| `edits.py`, `parts.py` | mutation, crossover and perturbation of programs; a program as a sum of named parts |
+| `components.py`, `starting_programs.py` | what edits add; what a search starts from |
 | `ppo.py`, `scenarios.py` | training settings; roads and seed sets |
 """

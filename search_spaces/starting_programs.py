@@ -65,9 +65,9 @@ STARTING_PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         "progress": _PROGRESS,
         "steady_speed": _STEADY_SPEED,
-        "native": _NATIVE,
-        "overtake": _OVERTAKE,
         "comfort": _COMFORT,
+        "overtake": _OVERTAKE,
+        "native": _NATIVE,
         "right_lane": _RIGHT_LANE,
     }
 )
