@@ -215,5 +215,6 @@ def ppo_config(assignment: Assignment, program: RewardProgram | None, on_gpu: bo
                 "vf_share_layers": False,
             }
         )
-        .debugging(log_level="ERROR")
+        # Its thread for system usage would hold up the end of every trial by most of a second.
+        .debugging(log_level="ERROR", log_sys_usage=False)
     )
