@@ -23,6 +23,9 @@ from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 from search_spaces.scenarios import HELD_OUT
 
+_TALKATIVE = ("ray.rllib", "ray._common.deprecation", "ray.tune.utils.util")
+"""Loggers of RLlib and Tune that warn about their own old names and about GPU monitors, on each build."""
+
 
 class Training:
     """A PPO run that is advanced batch by batch.
@@ -42,7 +45,8 @@ class Training:
         self.assignment = assignment
         program = _compiled(assignment)
         torch.set_num_threads(1)
-        logging.getLogger("ray.rllib").setLevel(logging.ERROR)
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.ERROR)
         _start_ray()
         register_env(ENVIRONMENT, _refuse_environment)
         with torch.random.fork_rng(devices=()):

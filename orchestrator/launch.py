@@ -100,6 +100,9 @@ def go_on(named: str, conditions: Conditions, environ: MutableMapping[str, str])
         OrchestratorError: See `run_search`.
     """
     run = find_run(named)
+    if run.record().finished:
+        _catch_up(run)
+        return
     search = resumed(run.location, take_over=conditions.take_over)
     config = saved_config(run.location)
     credentials = _unlocked(search.plan.llm.spec, config, conditions, environ)
@@ -160,6 +163,16 @@ def _run(search: Search, machine: Machine, credentials: Credentials, root: Path,
                 run_search(search, machine, credentials, screen.show)
         finally:
             follower.close()
+    conclude(console, run)
+
+
+def _catch_up(run: Run) -> None:
+    """Show a search that has finished, and write to MLflow what is missing there."""
+    console = results()
+    console.print(shown(f"{run.shown} has finished; nothing is left to do"))
+    follower = Follower(run.storage, run.root, lambda sentence: console.print(shown(sentence)))
+    follower.start()
+    follower.close()
     conclude(console, run)
 
 

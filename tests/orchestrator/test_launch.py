@@ -54,6 +54,7 @@ def test_a_search_ends_with_a_leaderboard_and_where_to_look(home: Path) -> None:
     }
     again = run("--resume", str(home / "tiny"), "--debug")
     assert again.exit_code == 0
+    assert "has finished" in again.output
     assert json.loads((home / "tiny" / "summary.json").read_text())["champion"] == summary["champion"]
 
 
