@@ -34,6 +34,7 @@ class Training:
 
     Attributes:
         assignment: What is trained.
+        runner: What drives the environments and keeps curve, traces and fault.
     """
 
     def __init__(self, assignment: Assignment) -> None:
@@ -52,7 +53,7 @@ class Training:
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(seed_streams(assignment.seed)[0])
             self._algorithm = ppo_config(assignment, program, on_gpu=_has_gpu()).build_algo()
-        self._runner: BatchedEnvRunner = self._algorithm.env_runner
+        self.runner: BatchedEnvRunner = self._algorithm.env_runner
         self._diverged: str | None = None
         self._started = time.perf_counter()
 
@@ -70,11 +71,6 @@ class Training:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
-    def module(self) -> Any:
-        """RLlib's network that explores; after each batch it holds the learner's weights."""
-        return self._runner.module
-
-    @property
     def device(self) -> str:
         """Where the learner computes, such as `cpu`."""
         (device,) = self._algorithm.learner_group.foreach_learner(lambda learner: str(learner.device))
@@ -88,7 +84,7 @@ class Training:
     @property
     def steps(self) -> int:
         """Environment steps so far."""
-        return self._runner.steps
+        return self.runner.steps
 
     @property
     def steps_per_s(self) -> float:
@@ -98,7 +94,7 @@ class Training:
     @property
     def finished(self) -> bool:
         """Whether the steps are done, the reward broke or the network diverged."""
-        return self._runner.fault is not None or self._diverged is not None or self.steps >= self.assignment.steps
+        return self.runner.fault is not None or self._diverged is not None or self.steps >= self.assignment.steps
 
     def advance(self) -> None:
         """Train on one more batch."""
@@ -113,7 +109,7 @@ class Training:
         Raises:
             PolicyError: Weights that are not finite.
         """
-        state = self.module.get_state()
+        state = self.runner.module.get_state()
         layers = [name for name in state if name.startswith(("encoder.actor_encoder.", "pi."))]
         factor, offset = observation_scaling(self.assignment.ppo.scale_observations)
         return Policy(
@@ -125,7 +121,7 @@ class Training:
 
     def outcome(self) -> Delivery:
         """Measure and film the finished policy, or say why there is none."""
-        assignment, fault = self.assignment, self._runner.fault
+        assignment, fault = self.assignment, self.runner.fault
         if fault is not None:
             return self._delivery("faulted", reason=fault.sentence())
         if self._diverged is not None:
@@ -150,8 +146,8 @@ class Training:
             status=status,
             reason=reason,
             metrics=metrics or {},
-            curve=tuple(self._runner.curve.points),
-            traces=tuple(self._runner.traces.points),
+            curve=tuple(self.runner.curve.points),
+            traces=tuple(self.runner.traces.points),
             env_steps=self.steps,
             wall_s=time.perf_counter() - self._started,
         )

@@ -30,7 +30,7 @@ class PPOSettings:
         hidden: Widths of the hidden tanh layers; wider nets gained nothing at equal time.
         normalise_returns: Whether rewards are divided by the running standard deviation of the discounted return, so
             that a reward and its hundredfold train alike.
-        scale_observations: Whether observations are scaled by constants (see `actors/rollout.py`).
+        scale_observations: Whether observations are scaled by constants (see `actors/policy.py`).
     """
 
     discount: float = 0.9

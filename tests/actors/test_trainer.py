@@ -12,16 +12,19 @@ from ray import tune
 from ray.rllib.core.columns import Columns
 from small_trials import BREAKS_AT_A_CRASH, ROAD, SETTINGS, SHAPED, Desk, assignment
 
+from actors.advantages import ReturnScale
 from actors.evaluator import PolicyDriver, evaluate
 from actors.messages import Delivery, Outcome
-from actors.policy import Policy
+from actors.policy import Policy, observation_scaling
+from actors.rollout import first_training_seed
 from actors.trainer import CandidateTrainer, train_candidate
 from actors.training import Training
 from driving.drivers import run_episodes
 from driving.film import Film
+from driving.vector_env import HighwayVectorEnv
 from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import HELD_OUT
+from search_spaces.scenarios import HELD_OUT, Scenario
 
 
 def timeless(outcome: Outcome, candidate_id: str = "same") -> Outcome:
@@ -147,7 +150,7 @@ def test_the_exported_policy_acts_as_the_trained_network(first):
             training.advance()
         assert training.device == "cpu"
         policy = training.policy()
-        network = training.module
+        network = training.runner.module
         differing, total, tables = 0, 0, []
 
         def as_trained(observations: np.ndarray) -> np.ndarray:
@@ -166,6 +169,35 @@ def test_the_exported_policy_acts_as_the_trained_network(first):
     assert (differing, total) == (0, 1000)
     for name, column in tables[0].columns.items():
         assert np.array_equal(column, tables[1].columns[name]), name
+
+
+def test_a_rollout_is_what_the_road_did(first):
+    """Replays the actions of a rollout in an environment of its own and compares all that PPO learns from."""
+    short = Scenario(vehicles=12, duration=5)
+    settings = replace(SETTINGS, environments=32, batch=32 * 30)
+    with Training(assignment(source=None, scenario=short, ppo=settings)) as training:
+        (fragment,) = training.runner.sample()
+    factor, offset = observation_scaling(True)
+    env = HighwayVectorEnv(32, short)
+    observation, _ = env.reset(seed=first_training_seed(4, 32))
+    rewards, finals = [], []
+    for row, actions in enumerate(fragment.actions.numpy()):
+        assert np.array_equal(fragment.observations[row].numpy(), observation * factor + offset)
+        observation, reward, crashed, out_of_time, info = env.step(actions)
+        rewards.append(reward)
+        assert np.array_equal(fragment.terminated[row], crashed)
+        assert np.array_equal(fragment.truncated[row], out_of_time)
+        for index, final in zip(info.get("final_index", ()), info.get("final_obs", ()), strict=True):
+            if not crashed[index]:
+                finals.append(final * factor + offset)
+    assert np.array_equal(fragment.observations[30].numpy(), observation * factor + offset)
+    assert np.array_equal(fragment.final_observations.numpy(), np.array(finals))
+    assert len(finals) > 10
+    assert fragment.terminated.any()
+    scaled = ReturnScale(32, settings.discount).normalise(np.array(rewards), fragment.terminated | fragment.truncated)
+    assert np.array_equal(fragment.rewards, scaled.astype(np.float32))
+    chosen = torch.log_softmax(fragment.logits, -1).gather(-1, fragment.actions[..., None])[..., 0]
+    assert torch.equal(fragment.log_probabilities, chosen)
 
 
 def test_progress_is_told_and_may_end_the_training(first):
