@@ -116,21 +116,22 @@ def test_under_ray_it_gives_the_same_candidates_and_bit_identical_policies(debug
     assert films == {each.parent.name: each.read_bytes() for each in debugged.glob("candidates/*/episode.mp4")}
 
 
-def driver(run: Path, settings: SearchPlan, **environment: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.orchestrator.driver", str(run), json.dumps(settings.to_json())],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+def driver(run: Path, settings: SearchPlan, log: Path, **environment: str) -> subprocess.Popen[bytes]:
+    with log.open("wb") as said:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.orchestrator.driver", str(run), json.dumps(settings.to_json())],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stderr=said,
+            start_new_session=True,
+        )
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes], limit_s: float = 150.0) -> None:
-    deadline = time.monotonic() + limit_s
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 150
     while not condition():
-        assert process.poll() is None, process.communicate()[1].decode()
-        assert time.monotonic() < deadline
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.05)
 
 
@@ -147,11 +148,11 @@ def environments() -> list[bytes]:
 
 @pytest.mark.slow
 def test_killed_in_the_middle_of_a_generation_it_goes_on_and_nothing_is_paid_twice(tmp_path: Path) -> None:
-    run = tmp_path / "run"
+    run, log = tmp_path / "run", tmp_path / "log"
     settings = SearchPlan.from_json({**plan(population=3, steps=60_000).to_json(), "llm": {"spec": "groq:m"}})
     with GroqServer(SearchScript("10ms")) as server:
-        process = driver(run, settings, GROQ_API_KEY=KEY, GROQ_BASE_URL=server.url)
-        wait_for(lambda: run.exists() and len(named(run, "delivered")) >= 1, process)
+        process = driver(run, settings, log, GROQ_API_KEY=KEY, GROQ_BASE_URL=server.url)
+        wait_for(lambda: run.exists() and len(named(run, "delivered")) >= 1, process, log)
         with_key = [each for each in environments() if KEY.encode() in each]
         assert len(with_key) <= 1  # the driver's own, as the kernel keeps it from the start
         assert not [each for each in with_key if b"RAY_JOB_ID" in each]
@@ -160,9 +161,8 @@ def test_killed_in_the_middle_of_a_generation_it_goes_on_and_nothing_is_paid_twi
         assert len(named(run, "delivered")) < 3
         asked_before = {each.data["exchange"] for each in events_of(run) if each.kind == "llm_replied"}
         assert asked_before
-        again = driver(run, settings, GROQ_API_KEY=KEY, GROQ_BASE_URL=server.url)
-        _, said = again.communicate(timeout=220)
-        assert again.returncode == 0, said.decode()
+        again = driver(run, settings, log, GROQ_API_KEY=KEY, GROQ_BASE_URL=server.url)
+        assert again.wait(timeout=220) == 0, log.read_text()
     check_each_once(run, 6)
     replied = [each.data["exchange"] for each in events_of(run) if each.kind == "llm_replied"]
     assert len(replied) == len(set(replied))
@@ -174,14 +174,14 @@ def test_killed_in_the_middle_of_a_generation_it_goes_on_and_nothing_is_paid_twi
 
 @pytest.mark.slow
 def test_ctrl_c_ends_cleanly_with_130_and_says_how_to_go_on(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    process = driver(run, plan(steps=200_000))
-    wait_for(lambda: run.exists() and len(named(run, "assigned")) >= 2, process)
+    run, log = tmp_path / "run", tmp_path / "log"
+    process = driver(run, plan(steps=200_000), log)
+    wait_for(lambda: run.exists() and len(named(run, "assigned")) >= 2, process, log)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said.decode()
-    assert f"resume with: orchestrate --resume {run}" in said.decode()
-    assert b"Traceback" not in said
+    assert process.wait(timeout=90) == 130, log.read_text()
+    said = log.read_text()
+    assert f"resume with: orchestrate --resume {run}" in said
+    assert "Traceback" not in said
     assert json.loads((run / "summary.json").read_text())["finished"] is False
 
 
