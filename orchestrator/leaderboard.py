@@ -127,11 +127,11 @@ def table(record: SearchRecord, *, limit: int | None = None) -> Table:
         limit: How many candidates are shown at most; baselines are always shown. None: all.
     """
     board = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    board.add_column("", min_width=2)
+    board.add_column("", no_wrap=True, min_width=2)
     board.add_column("name", no_wrap=True)
     for title in ("fitness", "lower", *(column.title for column in COLUMNS)):
         board.add_column(title, justify="right", no_wrap=True)
-    board.add_column("written by", no_wrap=True, overflow="ellipsis", max_width=17)
+    board.add_column("written by", no_wrap=True, overflow="ellipsis", max_width=13)
     place = 0
     for row in _limited(rows(record), limit):
         ranked = row.role == "candidate" and row.fitness is not None

@@ -17,6 +17,7 @@ from orchestrator.console import shown
 HEARTBEAT_S = 30.0
 """Longest silence of the plain display, s."""
 
+_NUMBERS = ("steps", "steps/s", "fitness")
 _STYLES = {"waiting": "dim", "training": "cyan", "trained": "green", "faulted": "red", "failed": "red"}
 
 
@@ -129,8 +130,8 @@ class PlainDisplay:
 def picture(progress: Progress) -> RenderableType:
     """Return progress as it is shown on a terminal."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("candidate", "status", "steps", "", "steps/s", "fitness"):
-        table.add_column(title, justify="right" if title in ("steps", "steps/s", "fitness") else "left")
+    for title, width in (("candidate", 10), ("status", 8), ("steps", 9), ("", 20), ("steps/s", 7), ("fitness", 7)):
+        table.add_column(title, min_width=width, justify="right" if title in _NUMBERS else "left")
     for trial in progress.trials:
         style = _STYLES[trial.status]
         table.add_row(
