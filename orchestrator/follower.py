@@ -15,7 +15,10 @@ from orchestrator.mirror import Mirror
 from orchestrator.tracking import Store, store_uri
 
 _POLL_S = 0.5
+_POLL_REMOTE_S = 3.0
 _LONGEST_WAIT_S = 30.0
+_TRIES = 5
+"""Attempts at an event that a store refuses while it answers otherwise."""
 
 
 class Follower:
@@ -35,10 +38,13 @@ class Follower:
         self._root = root
         self._say = say
         self._journal = JournalReader(files)
+        self._store: Store | None = None
         self._mirror: Mirror | None = None
         self._folded = -1
         self._written = -1
         self._complaint = ""
+        self._tries = 0
+        self._poll_s = _POLL_S if files.local_root is not None else _POLL_REMOTE_S
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="tracking", daemon=True)
 
@@ -67,18 +73,20 @@ class Follower:
         return left
 
     def _run(self) -> None:
-        wait_s = _POLL_S
+        wait_s = self._poll_s
         while True:
             last = self._closing.is_set()
             try:
                 self._advance()
                 if last and self._mirror is not None:
                     self._mirror.interrupt(int(time.time() * 1000))
-                wait_s = _POLL_S
+                wait_s = self._poll_s
             # Whatever a store raises (mlflow lets SQLAlchemy, HTTP and OS errors through), the search goes on.
             except Exception as error:  # noqa: BLE001
-                self._complain(error)
+                again = self._complain(error)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                if last and again:
+                    continue
             if last:
                 return
             self._closing.wait(wait_s)
@@ -86,18 +94,31 @@ class Follower:
     def _advance(self) -> None:
         """Write the events that have come since."""
         if self._mirror is None:
-            self._mirror = Mirror(Store(self._root), self._files)
+            self._store = Store(self._root)
+            self._mirror = Mirror(self._store, self._files)
         for event in self._journal.events_after(self._written):
             if event.sequence > self._folded:
                 self._mirror.fold(event)
                 self._folded = event.sequence
             self._mirror.write(event)
-            self._written = event.sequence
+            self._written, self._tries = event.sequence, 0
         if self._complaint:
             self._complaint = ""
-            self._say("MLflow answers again; tracking has caught up")
+            self._say("tracking: MLflow has caught up")
 
-    def _complain(self, error: Exception) -> None:
+    def _complain(self, error: Exception) -> bool:
+        """Say what went wrong, once; give up on an event that fails while the store answers.
+
+        Returns:
+            Whether to try again at once.
+        """
         if not self._complaint:
             self._say(f"tracking: {type(error).__name__}: {error}. The search goes on; tracking tries again")
         self._complaint = str(error)
+        if self._store is None or self._folded == self._written or not self._store.answers():
+            return False
+        self._tries += 1
+        if self._tries >= _TRIES:
+            self._say(f"tracking: event {self._folded} cannot be written and is left out")
+            self._written, self._tries = self._folded, 0
+        return True

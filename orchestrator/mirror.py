@@ -18,6 +18,7 @@ from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
 from orchestrator.tracking import Point, Store
+from search_spaces.errors import MachineError, UsageError
 
 POSITION = "journal_position"
 """Tag of the parent run: sequence of the last event that is in the store."""
@@ -215,8 +216,12 @@ class Mirror:
         self._tables()
         films = [(_label(entry), self._film(entry.candidate.id)) for entry in ranked[:_SHEET_SIZE]]
         found = [(label, film) for label, film in films if film is not None]
-        if found:
+        if not found:
+            return
+        try:
             self._store.put_bytes(self._parent, contact_sheet(found), f"contact_sheets/g{generation:02d}.mp4")
+        except (MachineError, UsageError) as error:  # one damaged film must not hold up what comes after it
+            self._store.put_text(self._parent, f"{error}\n", f"contact_sheets/g{generation:02d}.txt")
 
     def _film(self, name: str) -> bytes | None:
         return self._files.read(f"candidates/{name}/episode.mp4")

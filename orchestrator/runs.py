@@ -56,6 +56,8 @@ class Run:
             lock_run(self.storage).release()
         except RunLockedError:
             return True
+        except OSError:  # a run that may only be read
+            return False
         return False
 
 

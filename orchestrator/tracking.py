@@ -190,6 +190,14 @@ class Store:
             self.client.log_batch(run, metrics[start : start + 900], settings, labels)
             settings, labels = [], []
 
+    def answers(self) -> bool:
+        """Return whether the store can be read now."""
+        try:
+            self.client.get_experiment(self.experiment)
+        except (MlflowException, OSError):
+            return False
+        return True
+
     def try_writing(self) -> None:
         """Create a run and delete it again.
 

@@ -7,6 +7,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
+from actors.messages import Outcome
 from driving.film import Film, encode
 from orchestrator.follower import Follower
 from orchestrator.tracking import Store, chart_link, metric_name
@@ -207,6 +208,51 @@ def test_a_store_that_fails_stops_nothing_and_is_made_up_for(
     assert follow(script, root) == []
     assert set(runs_of(Store(root), "unlucky")) == {"unlucky", "g00-c00"}
     script.close()
+
+
+def test_an_event_that_can_never_be_written_does_not_hold_up_the_others(
+    root: Path, film: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(outcome: Outcome) -> bytes:
+        if outcome.candidate_id == "g00-c00":
+            raise ZeroDivisionError("no curve")
+        return b"PNG"
+
+    script = Script(root / "poisoned", film)
+    script.start(search_id="poisoned")
+    for name in ("g00-c00", "g00-c01"):
+        script.accept(name, 0)
+        script.deliver(name)
+    with monkeypatch.context() as patch:
+        patch.setattr("orchestrator.mirror.learning_curve", broken)
+        said = follow(script, root)
+    script.close()
+    assert "no curve" in said[0]
+    assert "is left out" in said[1]
+    runs = runs_of(Store(root), "poisoned")
+    assert {name: run.info.status for name, run in runs.items() if name != "poisoned"} == {
+        "g00-c00": "FINISHED",
+        "g00-c01": "FINISHED",
+    }
+    assert "fitness/value" in runs["g00-c00"].data.metrics
+
+
+def test_a_damaged_film_costs_the_contact_sheet_alone(root: Path) -> None:
+    script = Script(root / "damaged", b"no film")
+    script.start(search_id="damaged")
+    script.accept("g00-c00", 0)
+    script.deliver("g00-c00")
+    script.finish_generation(0, best=0.3, mean=0.3)
+    script.finish("g00-c00")
+    script.close()
+    assert follow(script, root) == []
+    store = Store(root)
+    parent = runs_of(store, "damaged")["damaged"]
+    assert parent.info.status == "FINISHED"
+    client = MlflowClient(store.uri)
+    assert [item.path for item in client.list_artifacts(parent.info.run_id, "contact_sheets")] == [
+        "contact_sheets/g00.txt"
+    ]
 
 
 def test_a_store_that_cannot_be_opened_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
