@@ -24,8 +24,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from actors.archive import Archive, place
+from actors.chat import ChatFailure, ChatReply
 from actors.journal import Event
-from actors.messages import Candidate, ChatFailure, ChatReply, Message, SearchPlan
+from actors.message import Message
+from actors.messages import Candidate
+from actors.plan import SearchPlan
 from search_spaces.errors import JournalError
 
 _ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline"})
@@ -98,7 +101,9 @@ class SearchRecord(Message):
         """
         if event.sequence != self.next_sequence:
             raise JournalError(f"expected event {self.next_sequence}, found {event.sequence} ({event.kind})")
-        changed = replace(self, next_sequence=event.sequence + 1, latest_at=max(self.latest_at, event.time))
+        # Between two sessions no time is counted, so the opening itself must not count as work.
+        latest_at = self.latest_at if event.kind == "opened" else max(self.latest_at, event.time)
+        changed = replace(self, next_sequence=event.sequence + 1, latest_at=latest_at)
         if event.kind in _ARCHIVED:
             changed = replace(changed, archive=self.archive.after(event))
             return changed._without_assignment(event) if event.kind == "delivered" else changed

@@ -5,13 +5,17 @@ import os
 import socket
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ray
+import yaml
 
 from actors.spawn import NAMESPACE
 from search_spaces.errors import MachineError
 
+BOOTSTRAP = Path("~/ray_bootstrap_config.yaml")
+"""Where `ray up` leaves the cluster's configuration on the head."""
 SETTINGS: Mapping[str, str] = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
@@ -100,7 +104,7 @@ def refuse_too_large(per_trial: Mapping[str, float], population: int, nodes: Seq
     Args:
         per_trial: Resources of one trial.
         population: Trials of a generation.
-        nodes: As `ray.nodes()` lists them.
+        nodes: As `ray.nodes()` lists them, and those that may still come.
 
     Returns:
         How many trials run at the same time, at most the population.
@@ -119,6 +123,33 @@ def refuse_too_large(per_trial: Mapping[str, float], population: int, nodes: Seq
             f"{held}; change --gpus-per-trial, or add nodes"
         )
     return min(places, population)
+
+
+def nodes_to_come(config: Path = BOOTSTRAP) -> list[dict[str, Any]]:
+    """Return the nodes that the autoscaler of this head may still start, as `ray.nodes()` would list them.
+
+    Args:
+        config: The cluster's configuration as `ray up` left it on the head; where there is none, nothing grows.
+
+    Raises:
+        MachineError: It cannot be read.
+    """
+    config = config.expanduser()
+    if not config.exists():
+        return []
+    try:
+        cluster = yaml.safe_load(config.read_text(encoding="utf-8"))
+        kinds = {
+            name: kind for name, kind in cluster["available_node_types"].items() if name != cluster["head_node_type"]
+        }
+        most = int(cluster.get("max_workers", 0))
+        return [
+            {"Alive": True, "Resources": kind.get("resources") or {}}
+            for kind in kinds.values()
+            for _ in range(min(int(kind.get("max_workers", most)), most))
+        ]
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MachineError(f"{config}: expected the configuration of a Ray cluster: {error!r}") from error
 
 
 def _places(per_trial: Mapping[str, float], resources: Mapping[str, float]) -> int:

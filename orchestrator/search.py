@@ -22,14 +22,14 @@ from actors.journal import JournalReader
 from actors.keys import Credentials
 from actors.ledger import replay
 from actors.lock import lock_run
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 from actors.progress import Progress
 from actors.spawn import LOCK_PATIENCE_S, NAMESPACE, spawn_coordinator, warm_nodes
 from actors.storage import Storage
 from actors.summary import SUMMARY_NAME
 from actors.trainer import CandidateTrainer, train_candidate
 from orchestrator.config import SearchConfig
-from orchestrator.machine import Machine, refuse_too_large, start_ray
+from orchestrator.machine import Machine, nodes_to_come, refuse_too_large, start_ray
 from orchestrator.searcher import CandidateSearcher
 from search_spaces.errors import MachineError, OrchestratorError, RunError, SearchInterruptedError
 
@@ -116,7 +116,8 @@ def run_search(search: Search, machine: Machine, credentials: Credentials, watch
     _refuse_foreign(search)
     try:
         start_ray(machine)
-        refuse_too_large(machine.per_trial, search.plan.population, ray.nodes())
+        to_come = [] if machine.address == "local" else nodes_to_come()
+        refuse_too_large(machine.per_trial, search.plan.population, [*ray.nodes(), *to_come])
         _run_under_tune(search, machine, credentials, watch)
     except KeyboardInterrupt:
         raise SearchInterruptedError(_interrupted(search)) from None
@@ -258,11 +259,13 @@ def _watching(coordinator: Any, credentials: Credentials, watch: Watch) -> Itera
     ended = threading.Event()
 
     def follow() -> None:
-        while not ended.wait(POLL_S):
-            progress: Progress = _get(coordinator.progress.remote())
-            if progress.phase == "locked":
-                _get(coordinator.unlock.remote(credentials))
-            watch(progress)
+        # A coordinator that is gone for good is noticed, and raised, by the searcher.
+        with contextlib.suppress(RayActorError):
+            while not ended.wait(POLL_S):
+                progress: Progress = _get(coordinator.progress.remote())
+                if progress.phase == "locked":
+                    _get(coordinator.unlock.remote(credentials))
+                watch(progress)
 
     thread = threading.Thread(target=follow, name="progress", daemon=True)
     thread.start()

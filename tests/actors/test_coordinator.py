@@ -8,13 +8,14 @@ import pytest
 
 from actors.coordinator import Coordinator
 from actors.journal import JournalReader
-from actors.keys import Credentials
+from actors.keys import Credentials, Secret
 from actors.ledger import replay
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 from actors.record import SearchRecord
 from actors.storage import Storage
 from actors.summary import summarise_search
-from search_spaces.errors import RunError, RunLockedError, UsageError
+from search_spaces.errors import ProviderError, RunError, RunLockedError, UsageError
+from tests.groq_server import GroqServer, error
 from tests.searches import delivery, finish, opened, small_plan, speed_of
 
 CANDIDATES = [f"g{generation:02d}-c{number:02d}" for generation in range(2) for number in range(3)]
@@ -314,3 +315,38 @@ def test_in_threads_it_answers_at_once_and_comes_to_the_same_end(finished: Path,
     coordinator.check()
     assert record_of(tmp_path).archive == record_of(finished).archive
     assert slowest < 2.0
+
+
+def test_a_provider_that_refuses_every_key_stops_the_search_and_says_so(tmp_path: Path) -> None:
+    plan = SearchPlan.from_json({**small_plan(baselines=False).to_json(), "llm": {"spec": "groq:m"}})
+    with GroqServer(lambda _: error(401, "Invalid API Key")) as server:
+        coordinator = Coordinator(str(tmp_path), plan, session="s")
+        coordinator.unlock(Credentials((Secret("gsk_" + "x" * 20),), server.url))
+        deadline = time.monotonic() + 60
+        while coordinator.ask("t").verdict == "wait" and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert coordinator.ask("t").verdict == "finished"
+    assert coordinator.progress().phase == "broken"
+    assert "Invalid API Key" in (coordinator.progress().fault or "")
+    with pytest.raises(ProviderError):
+        coordinator.check()
+    coordinator.close()
+    assert "accepted" not in kinds(tmp_path)
+
+
+def test_a_model_that_does_not_answer_is_replaced_by_the_evolver_and_that_is_said(tmp_path: Path) -> None:
+    plan = SearchPlan.from_json(
+        {**small_plan(generations=1, baselines=False).to_json(), "llm": {"spec": "groq:m", "proposals_per_slot": 1}}
+    )
+    with GroqServer(lambda _: error(400, "no such thing")) as server:
+        coordinator = Coordinator(str(tmp_path), plan, session="s", threads=False)
+        coordinator.unlock(Credentials((Secret("gsk_" + "x" * 20),), server.url))
+        finish(coordinator)
+        coordinator.close()
+        # Three design requests in one attempt, and one for the critique of each of the three candidates.
+        assert len(server.received) == 6
+    record = record_of(tmp_path)
+    assert record.finished
+    assert [each for each in record.notices if "no such thing" in each and "evolver filled 3 of 3 slots" in each]
+    assert len(record.failures) == 6
+    assert all(each.critique is not None for each in record.archive.entries())

@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from orchestrator.machine import SETTINGS, Machine, refuse_too_large, start_ray
+from orchestrator.machine import SETTINGS, Machine, nodes_to_come, refuse_too_large, start_ray
 from search_spaces.errors import MachineError
 
 
@@ -30,3 +32,20 @@ def test_an_address_where_nothing_is_says_what_to_do() -> None:
     with pytest.raises(MachineError, match=r"is a Ray running at 127\.0\.0\.1:1\?"):
         start_ray(Machine(address="127.0.0.1:1"), environ)
     assert environ == {**SETTINGS, "RAY_AIR_NEW_OUTPUT": "1"}
+
+
+def test_nodes_that_an_autoscaler_may_start_count(tmp_path: Path) -> None:
+    config = tmp_path / "ray_bootstrap_config.yaml"
+    assert nodes_to_come(config) == []
+    config.write_text(
+        "max_workers: 3\nhead_node_type: head\navailable_node_types:\n"
+        "  head: {resources: {CPU: 0}, max_workers: 0}\n"
+        "  big: {resources: {CPU: 8, GPU: 1}, max_workers: 2}\n"
+        "  small: {resources: {CPU: 2}}\n"
+    )
+    found = nodes_to_come(config)
+    assert sorted(each["Resources"]["CPU"] for each in found) == [2, 2, 2, 8, 8]
+    assert refuse_too_large(Machine(gpus_per_trial=0.25).per_trial, 20, [node(CPU=0.0), *found]) == 8
+    config.write_text("[]")
+    with pytest.raises(MachineError, match="expected the configuration of a Ray cluster"):
+        nodes_to_come(config)
