@@ -6,7 +6,8 @@ from functools import partial
 from actors.backstage import Backstage
 from actors.fitness import fitness
 from actors.ledger import Ledger
-from actors.messages import ArchiveEntry, SearchPlan
+from actors.messages import ArchiveEntry
+from actors.plan import SearchPlan
 from actors.storage import Storage
 from actors.studio import Studio
 from actors.summary import write_summary

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from actors.journal import Event
-from actors.messages import ArchiveEntry, Candidate, Critique, Fitness, Message, Outcome, Refusal
+from actors.message import Message
+from actors.messages import (
+    ArchiveEntry,
+    Candidate,
+    Critique,
+    Fitness,
+    Outcome,
+    Refusal,
+)
 
 V = TypeVar("V")
 

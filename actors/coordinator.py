@@ -16,14 +16,9 @@ from actors.backstage import Backstage, Inline, Threads
 from actors.deliveries import sound_outcome, store_delivery
 from actors.keys import Credentials
 from actors.ledger import Ledger
-from actors.messages import (
-    Assignment,
-    Candidate,
-    Delivery,
-    Message,
-    Outcome,
-    SearchPlan,
-)
+from actors.message import Message
+from actors.messages import Assignment, Candidate, Delivery, Outcome
+from actors.plan import SearchPlan
 from actors.progress import Pace, Phase, Progress, progress_of
 from actors.record import SearchRecord
 from actors.storage import Storage

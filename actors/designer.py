@@ -9,8 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from actors import prompts
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.exchanges import estimate_prompt
-from actors.messages import ChatFailure, ChatReply, Exchange, Proposal, SearchPlan
+from actors.messages import Proposal
+from actors.plan import SearchPlan
 from actors.prompts import Assigned, Known
 from actors.protocols import Ask, DesignBrief
 from actors.replies import extract_program

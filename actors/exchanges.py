@@ -11,7 +11,7 @@ import threading
 from dataclasses import replace
 from typing import Protocol
 
-from actors.messages import ChatFailure, ChatReply, Exchange
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.protocols import ChatProvider
 from search_spaces.errors import ProviderError
 

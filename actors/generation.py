@@ -13,7 +13,8 @@ import numpy as np
 
 from actors.archive import Archive
 from actors.examiner import Examiner, Passed
-from actors.messages import Candidate, Proposal, Refusal, ScreenVerdict, SearchPlan
+from actors.messages import Candidate, Proposal, Refusal, ScreenVerdict
+from actors.plan import SearchPlan
 from actors.protocols import DesignBrief, Designer
 from actors.screen import Screen, choose
 from search_spaces.errors import RunError

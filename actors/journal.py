@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.lock import lock_run
-from actors.messages import Message
+from actors.message import Message
 from actors.storage import Storage
 from search_spaces.errors import JournalError
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.journal import SNAPSHOT_EVERY, Event, Journal, JournalReader
-from actors.messages import ChatFailure, ChatReply, Exchange
 from actors.record import SearchRecord
 from actors.storage import Storage
 

@@ -1,73 +1,20 @@
-"""Every value that crosses a room: frozen, slotted, keyword-only, and the same after a walk through JSON.
+"""What a search speaks of: proposals, candidates, refusals, outcomes, judgements.
 
-Absent is `None` or a missing key, never 0, NaN or a sentinel.
+Absent is `None` or a missing key, never 0, NaN or a sentinel. `message.py` holds the base, `chat.py` what is said to a
+language model, `plan.py` what a search is asked to do.
 """
 
-import re
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, Self
+from dataclasses import dataclass, field
+from typing import Literal
 
-from actors.endpoints import check_spec
-from search_spaces.errors import UsageError
+from actors.message import Message
 from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import HELD_OUT, Scenario
+from search_spaces.scenarios import Scenario
 
 Role = Literal["candidate", "baseline"]
 Origin = Literal["seed", "user", "evolver", "llm", "baseline"]
 Status = Literal["trained", "faulted", "failed"]
-Purpose = Literal["design", "repair", "critique"]
-ChatRole = Literal["system", "user", "assistant"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """Base of all messages."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object of all fields."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Build the message again; absent fields take their default.
-
-        Raises:
-            TypeError: An unknown field or a missing one.
-        """
-        hints = typing.get_type_hints(cls)
-        return cls(**{name: _typed(hints.get(name, Any), value) for name, value in data.items()})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (Message, PPOSettings, Scenario)):
-        return value.to_json()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
-    return value
-
-
-def _typed(hint: Any, value: Any) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if value is None:
-        return None
-    if origin in (typing.Union, types.UnionType):
-        return _typed(next(each for each in arguments if each is not type(None)), value)
-    if is_dataclass(hint):
-        return hint.from_json(value)  # type: ignore[union-attr, attr-defined, unused-ignore]
-    if origin is tuple:
-        return tuple(_typed(arguments[0], each) for each in value)
-    if (
-        origin is Mapping
-        or origin is types.MappingProxyType
-        or (isinstance(origin, type) and issubclass(origin, Mapping))
-    ):
-        return {key: _typed(arguments[1], each) for key, each in value.items()}
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,90 +110,6 @@ class Proposal(Message):
     parents: tuple[str, ...] = ()
     move: str = ""
     exchange: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatMessage(Message):
-    """One turn of a conversation with a model.
-
-    Attributes:
-        role: Who speaks.
-        content: What is said; untrusted when the assistant speaks.
-    """
-
-    role: ChatRole
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange(Message):
-    """One request to a model.
-
-    Attributes:
-        id: Unique in the search and the same on resume (see `DesignBrief.exchange_id`), so that a reply that is in the
-            journal is never bought again.
-        purpose: What it is for.
-        generation: Generation that it serves.
-        messages: The whole conversation so far.
-        model: The model that was asked; None until a provider chose one.
-        max_tokens: Tokens of the reply at most; None: as the settings say.
-    """
-
-    id: str
-    purpose: Purpose
-    generation: int
-    messages: tuple[ChatMessage, ...]
-    model: str | None = None
-    max_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatReply(Message):
-    """What a model answered.
-
-    Attributes:
-        exchange: Id of the exchange.
-        text: Its text; untrusted.
-        model: The model that answered.
-        prompt_tokens: Tokens of the request, as the provider counts them, over all tries; estimated where it does not
-            say.
-        completion_tokens: Tokens of the reply, hidden reasoning included, over all tries.
-        wall_s: Seconds from the first try to the reply, waiting for rate limits included.
-        finish: Why the model stopped: "stop", "length", or a provider's own word.
-    """
-
-    exchange: str
-    text: str
-    model: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    wall_s: float = 0.0
-    finish: str = "stop"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatFailure(Message):
-    """Why there is no reply, after all retries; another exchange may still succeed.
-
-    Attributes:
-        exchange: Id of the exchange.
-        reason: One sentence without secrets.
-        code: Stable reason code: `LLM_BUDGET` (token budget spent), `LLM_EMPTY` (no text, even with more room),
-            `LLM_PROVIDER` (no exchange can ever succeed), `LLM_RATE` (a rate limit longer than the patience),
-            `LLM_REFUSED` (this conversation will never be answered), `LLM_STOPPED` (the search ends), `LLM_TOO_LARGE`
-            (the request can never fit), `LLM_UNREACHABLE` (no usable answer after all tries), `LLM_UNRECORDED` (a
-            replay that does not hold it).
-        limit_tokens: Tokens that the provider takes in one request, prompt and reply together; None unless it said so.
-        prompt_tokens: Tokens that were read for nothing.
-        completion_tokens: Tokens that were written for nothing.
-    """
-
-    exchange: str
-    reason: str
-    code: str = "LLM_UNREACHABLE"
-    limit_tokens: int | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -418,120 +281,3 @@ class ArchiveEntry(Message):
     outcome: Outcome | None = None
     fitness: Fitness | None = None
     critique: Critique | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LLMSettings(Message):
-    """Which model to ask, and how.
-
-    Attributes:
-        spec: `groq:MODEL[,MODEL...]`, `openai:URL#MODEL` or `replay:FOLDER`; None: no LLM, the evolver proposes.
-        temperature: Sampling temperature, 0 to 2; dropped for a provider that refuses it.
-        max_tokens: Tokens of one reply at most.
-        prompt_tokens: Tokens of one design prompt at most, by estimate; history is left out until it fits.
-        token_budget: Tokens of the whole search at most, prompts and replies together; the evolver takes over after.
-        timeout_s: Seconds of one request at most.
-        patience_s: Seconds of one exchange at most, with its retries and its waits for rate limits.
-        allow_http: Whether plain http beyond loopback is allowed.
-        repairs: How often a refused program is sent back for repair.
-        proposals_per_slot: How many programs are asked for, for each one that is trained, as long as the token budget
-            holds.
-
-    Raises:
-        UsageError: A spec of no known form, or one that may not be written down: with a key or a password in it.
-    """
-
-    spec: str | None = None
-    temperature: float = 0.8
-    max_tokens: int = 4096
-    prompt_tokens: int = 6000
-    token_budget: int = 2_000_000
-    timeout_s: float = 120.0
-    patience_s: float = 900.0
-    allow_http: bool = False
-    repairs: int = 2
-    proposals_per_slot: int = 2
-
-    def __post_init__(self) -> None:
-        if self.spec is not None:
-            check_spec(self.spec, self.allow_http)
-        for name, (low, high) in _LLM_RANGES.items():
-            if not low <= getattr(self, name) <= high:
-                raise UsageError(f"llm.{name}: expected {low:g} to {high:g}, found {getattr(self, name):g}")
-
-
-_LLM_RANGES: Mapping[str, tuple[float, float]] = {
-    "temperature": (0, 2),
-    "max_tokens": (1, 10_000_000),
-    "prompt_tokens": (1, 10_000_000),
-    "token_budget": (0, 10**12),
-    "timeout_s": (0.001, 86_400),
-    "patience_s": (0.001, 86_400),
-    "repairs": (0, 20),
-    "proposals_per_slot": (1, 100),
-}
-
-
-DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPlan(Message):
-    """What a search is asked to do; fixed for the life of a run.
-
-    Attributes:
-        search_id: Name of the search, its run folder and its coordinator.
-        goal: The user's words.
-        population: Trained candidates in a generation.
-        generations: How many generations.
-        steps: Environment steps that each candidate is trained for.
-        seed: Seed of the search.
-        scenario: Road of training and evaluation.
-        ppo: PPO settings.
-        held_out: Held-out episodes of each evaluation.
-        llm: LLM settings.
-        start_from: Sources of the user's own starting programs.
-        proposals_per_slot: How many programs the evolver proposes for each one that is trained.
-        replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
-        steady: Whether a free slot is filled at once instead of waiting for the generation.
-        attempts: How often a trial whose process died is started again.
-        baselines: Whether baseline drivers and PPO under the native reward are measured too.
-    """
-
-    search_id: str
-    goal: str = DEFAULT_GOAL
-    population: int = 8
-    generations: int = 5
-    steps: int = 300_000
-    seed: int = 0
-    scenario: Scenario = field(default_factory=Scenario)
-    ppo: PPOSettings = field(default_factory=PPOSettings)
-    held_out: int = 500
-    llm: LLMSettings = field(default_factory=LLMSettings)
-    start_from: tuple[str, ...] = ()
-    proposals_per_slot: int = 6
-    replacements: int = 5
-    steady: bool = False
-    attempts: int = 3
-    baselines: bool = True
-
-    def __post_init__(self) -> None:
-        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", self.search_id) is None:
-            raise UsageError(
-                f"search_id {self.search_id!r}: expected up to 100 letters, digits, dots, dashes and underscores"
-            )
-        for name, (low, high) in _PLAN_RANGES.items():
-            if not low <= getattr(self, name) <= high:
-                raise UsageError(f"{name}: expected {low} to {high}, found {getattr(self, name)}")
-
-
-_PLAN_RANGES: Mapping[str, tuple[int, int]] = {
-    "population": (1, 1000),
-    "generations": (1, 1000),
-    "steps": (1, 1_000_000_000),
-    "seed": (0, 2**31 - 1),
-    "held_out": (1, HELD_OUT.limit),
-    "proposals_per_slot": (1, 100),
-    "replacements": (0, 100),
-    "attempts": (1, 100),
-}

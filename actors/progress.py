@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.messages import Message
+from actors.message import Message
 from actors.record import SearchRecord
 
 TrialStatus = Literal["waiting", "training", "trained", "faulted", "failed"]

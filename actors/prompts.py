@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from actors import prompt_parts as parts
 from actors.archive import Archive, Baseline
+from actors.chat import ChatMessage
 from actors.exchanges import estimate_tokens
 from actors.fitness import CONSTANTS
-from actors.messages import ArchiveEntry, ChatMessage, Finding, Refusal, SearchPlan
+from actors.messages import ArchiveEntry, Finding, Refusal
+from actors.plan import SearchPlan
 from actors.untrusted import fenced, one_line, quoted
 from search_spaces.limits import MAX_CHARACTERS
 from search_spaces.program import Violation

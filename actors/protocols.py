@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.archive import Archive
-from actors.messages import ArchiveEntry, ChatFailure, ChatReply, Critique, Exchange, Finding, Proposal, Refusal
+from actors.chat import ChatFailure, ChatReply, Exchange
+from actors.messages import ArchiveEntry, Critique, Finding, Proposal, Refusal
 from search_spaces.program import RewardProgram, Violation
 
 Ask = Callable[[Exchange], ChatReply | ChatFailure]

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from actors.attempts import Answer, Trouble
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.endpoints import Endpoint, endpoint_of, parse_spec
 from actors.exchanges import estimate_prompt, estimate_tokens
 from actors.keys import Credentials, KeyPool, Secret, redact
 from actors.llm import ChatClient
-from actors.messages import ChatFailure, ChatReply, Exchange, LLMSettings
 from actors.patience import Clock, backoff
+from actors.plan import LLMSettings
 from actors.protocols import ChatProvider
 from actors.replay import ReplayProvider
 from search_spaces.errors import ProviderError, UsageError

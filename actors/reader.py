@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from actors import prompts
-from actors.messages import ArchiveEntry, ChatFailure, Critique, Exchange, Finding, SearchPlan
+from actors.chat import ChatFailure, Exchange
+from actors.messages import ArchiveEntry, Critique, Finding
+from actors.plan import SearchPlan
 from actors.prompt_parts import LONGEST_COMMENT
 from actors.protocols import Ask
 from actors.untrusted import paragraphs

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.journal import JournalReader
-from actors.messages import ChatFailure, ChatReply, Exchange
 from actors.storage import Storage
 from search_spaces.errors import ProviderError, UsageError
 

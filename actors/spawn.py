@@ -7,7 +7,8 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.coordinator import Coordinator
-from actors.messages import Assignment, SearchPlan
+from actors.messages import Assignment
+from actors.plan import SearchPlan
 from driving.kernel.jit import cache_directory
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario

@@ -17,8 +17,9 @@ from actors.gate import Gate
 from actors.generation import Design, GenerationDesigner, derived_seed
 from actors.keys import Credentials
 from actors.ledger import Ledger
-from actors.messages import Candidate, SearchPlan
+from actors.messages import Candidate
 from actors.patience import SystemClock
+from actors.plan import SearchPlan
 from actors.policy import Policy
 from actors.protocols import ChatProvider, Designer, Reader
 from actors.providers import open_provider

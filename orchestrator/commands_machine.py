@@ -17,7 +17,7 @@ def doctor(
 ) -> None:
     """Try everything that a search needs, before anything is paid: packages, disk, film, MLflow, Ray, model and key."""
     from actors.keys import take_credentials
-    from actors.messages import LLMSettings
+    from actors.plan import LLMSettings
     from orchestrator.doctor import examine
     from orchestrator.place import find_place
     from orchestrator.runs import root_of

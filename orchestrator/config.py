@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from actors.keys import redact
-from actors.messages import LLMSettings, SearchPlan
+from actors.plan import LLMSettings, SearchPlan
 from actors.storage import Storage
 from orchestrator.machine import Machine
 from search_spaces.errors import RunError, UsageError

@@ -19,9 +19,10 @@ import ray
 from packaging.requirements import Requirement
 from ray.exceptions import RayError
 
+from actors.chat import ChatFailure, ChatMessage, Exchange
 from actors.keys import Credentials
-from actors.messages import ChatFailure, ChatMessage, Exchange, LLMSettings
 from actors.patience import SystemClock
+from actors.plan import LLMSettings
 from actors.providers import open_provider
 from driving.drivers import driver_named
 from driving.film import film_episode

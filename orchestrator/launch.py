@@ -152,6 +152,8 @@ def _run(search: Search, machine: Machine, credentials: Credentials, root: Path,
     console = results()
     run = Run(search.location, Storage.at(search.location), root)
     console.print(shown(f"run: {run.shown}   (Ctrl-C ends it cleanly; orchestrate --resume {run.shown} goes on)"))
+    if search.plan.llm.spec is not None:
+        console.print(shown(f"LLM: {search.plan.llm.spec}"))
     screen = display(console)
     follower = Follower(run.storage, root, screen.say)
     with screen:

@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from actors.chat import ChatReply, Exchange
 from actors.journal import Event
-from actors.messages import ArchiveEntry, ChatReply, Exchange, Fitness, Outcome, SearchPlan
+from actors.messages import ArchiveEntry, Fitness, Outcome
+from actors.plan import SearchPlan
 from actors.record import SearchRecord
 from actors.storage import Storage
 from driving.film import contact_sheet

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 
 
 def _default(name: str) -> str:

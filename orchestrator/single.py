@@ -17,7 +17,8 @@ from actors.fitness import fitness
 from actors.gate import Gate
 from actors.keys import take_credentials
 from actors.ledger import Ledger
-from actors.messages import ArchiveEntry, Assignment, Candidate, SearchPlan
+from actors.messages import ArchiveEntry, Assignment, Candidate
+from actors.plan import SearchPlan
 from actors.storage import Storage
 from actors.summary import write_summary
 from actors.trainer import train_candidate

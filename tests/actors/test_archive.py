@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from actors.archive import Archive
 from actors.fitness import fitness
 from actors.journal import Event
-from actors.messages import Critique, Message, Refusal
+from actors.message import Message
+from actors.messages import Critique, Refusal
 from tests.entries import archive_of, faulted, trained
 from tests.searches import delivery
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from actors.archive import Archive
+from actors.chat import ChatReply
 from actors.designer import LLMDesigner
 from actors.exchanges import Exchanges, MemoryLog
 from actors.keys import Credentials, Secret
-from actors.messages import ChatReply, Finding, LLMSettings, Proposal, SearchPlan
+from actors.messages import Finding, Proposal
+from actors.plan import LLMSettings, SearchPlan
 from actors.protocols import DesignBrief
 from actors.providers import open_provider
 from actors.reader import LLMReader, comment_of

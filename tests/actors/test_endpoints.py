@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from actors.endpoints import DEFAULT_MODEL, Endpoint, ProviderSpec, absolute_spec, endpoint_of, parse_spec
-from actors.messages import LLMSettings
+from actors.plan import LLMSettings
 from search_spaces.errors import UsageError
 
 

@@ -3,8 +3,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from actors.chat import ChatFailure, ChatMessage, ChatReply, Exchange
 from actors.exchanges import Exchanges, MemoryLog, estimate_prompt
-from actors.messages import ChatFailure, ChatMessage, ChatReply, Exchange
 from search_spaces.errors import ProviderError
 
 

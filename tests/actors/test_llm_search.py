@@ -9,7 +9,8 @@ import pytest
 from actors.journal import JournalReader
 from actors.keys import Credentials, Secret
 from actors.ledger import Ledger, replay
-from actors.messages import Candidate, LLMSettings, SearchPlan
+from actors.messages import Candidate
+from actors.plan import LLMSettings, SearchPlan
 from actors.record import SearchRecord
 from actors.storage import Storage
 from actors.studio import Studio

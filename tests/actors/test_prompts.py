@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from actors import prompts
 from actors.archive import Archive, Baseline
+from actors.chat import ChatMessage
 from actors.exchanges import estimate_tokens
-from actors.messages import ChatMessage, Finding, Fitness, Refusal, SearchPlan
+from actors.messages import Finding, Fitness, Refusal
+from actors.plan import SearchPlan
 from actors.prompts import Assigned, Known
 from actors.replies import extract_program
 from search_spaces.language import compile_program

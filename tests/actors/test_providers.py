@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from actors.chat import ChatFailure, ChatMessage, ChatReply, Exchange
 from actors.endpoints import Endpoint
 from actors.keys import Credentials, Secret
-from actors.messages import ChatFailure, ChatMessage, ChatReply, Exchange, LLMSettings
+from actors.plan import LLMSettings
 from actors.providers import HTTPProvider, open_provider
 from search_spaces.errors import ProviderError, UsageError
 from tests import groq_server as say

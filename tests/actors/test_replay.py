@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.journal import Journal
-from actors.messages import ChatFailure, ChatReply, Exchange
 from actors.replay import ReplayProvider, recorded_exchanges, write_recording
 from actors.storage import Storage
 from search_spaces.errors import ProviderError, UsageError

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from actors.chat import ChatFailure, ChatMessage, ChatReply, Exchange
 from actors.keys import Credentials, Secret
-from actors.messages import ChatFailure, ChatMessage, ChatReply, Exchange, LLMSettings
+from actors.plan import LLMSettings
 from actors.protocols import ChatProvider
 from actors.providers import open_provider
 from actors.replay import write_recording

@@ -5,7 +5,7 @@ import os
 import sys
 
 from actors.keys import take_credentials
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 from actors.progress import Progress
 from actors.storage import Storage
 from orchestrator.machine import Machine

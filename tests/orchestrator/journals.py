@@ -2,21 +2,19 @@
 
 from pathlib import Path
 
+from actors.chat import ChatMessage, ChatReply, Exchange
 from actors.fitness import fitness
 from actors.journal import Journal
 from actors.messages import (
     Candidate,
-    ChatMessage,
-    ChatReply,
     Critique,
     CurvePoint,
-    Exchange,
     Finding,
     Outcome,
     Refusal,
-    SearchPlan,
     TracePoint,
 )
+from actors.plan import SearchPlan
 from actors.storage import Storage
 
 SOURCE = 'def compute_reward(state):\n    return state["speed_ms"] / 30.0 - 3.0 * state["collided"]\n'

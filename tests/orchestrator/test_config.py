@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 from orchestrator.config import DEBUG_BUDGET, SearchConfig, load_config, saved_config
 from search_spaces.errors import RunError, UsageError
 from search_spaces.scenarios import PRESETS

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from actors.keys import Credentials, Secret
-from actors.messages import LLMSettings
+from actors.plan import LLMSettings
 from orchestrator import doctor
 from tests.groq_server import GroqServer, answer, error
 

@@ -8,7 +8,8 @@ import pytest
 from mlflow import MlflowClient
 from typer.testing import CliRunner, Result
 
-from actors.messages import Candidate, SearchPlan
+from actors.messages import Candidate
+from actors.plan import SearchPlan
 from orchestrator.cli import build_app
 from orchestrator.launch import Asked, Conditions, configure
 from orchestrator.runs import find_run

@@ -16,7 +16,7 @@ from ray.cluster_utils import Cluster
 from actors.journal import Event, JournalReader
 from actors.keys import Credentials
 from actors.lock import LOCK_NAME
-from actors.messages import SearchPlan
+from actors.plan import SearchPlan
 from actors.progress import Progress
 from actors.storage import Storage
 from orchestrator.machine import Machine
