@@ -7,18 +7,18 @@ reply are artifacts, never parameters. Every write can be repeated.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from actors.chat import ChatReply, Exchange
 from actors.journal import Event
-from actors.messages import ArchiveEntry, Fitness, Outcome
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
 from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
+from orchestrator.points import conversation, judged, label, measured, settings, trained
 from orchestrator.tracking import Point, Store
 from search_spaces.errors import MachineError, UsageError
 
@@ -46,8 +46,23 @@ class Mirror:
         self._store = store
         self._files = files
         self._parent = ""
+        self._search_id = ""
         self._children: dict[str, str] = {}
         self._position = -1
+        self._handlers: Mapping[str, Callable[[Mapping[str, Any], int], None]] = {
+            "opened": self._opened,
+            "accepted": self._accepted,
+            "assigned": self._assigned,
+            "trial_failed": self._died,
+            "delivered": self._delivered,
+            "judged": self._judged,
+            "criticised": self._criticised,
+            "baseline": self._baseline,
+            "llm_replied": self._answered,
+            "llm_failed": self._answered,
+            "generation_finished": self._generation_finished,
+            "search_finished": self._finished,
+        }
 
     def fold(self, event: Event) -> None:
         """Take note of an event."""
@@ -64,26 +79,9 @@ class Mirror:
             self._open(self._record.plan, int(event.time * 1000))
         if event.sequence <= self._position:
             return
-        time_ms = int(event.time * 1000)
-        match event.kind:
-            case "accepted":
-                self._accepted(event.data["id"], time_ms)
-            case "assigned":
-                self._store.begin(self._child(event.data["candidate_id"], time_ms))
-            case "delivered":
-                self._delivered(event.data["candidate_id"], time_ms)
-            case "judged":
-                self._judged(event.data["candidate_id"], time_ms)
-            case "criticised":
-                self._criticised(event.data["candidate_id"], time_ms)
-            case "baseline":
-                self._baseline(event.data["name"], time_ms)
-            case "llm_replied" | "llm_failed":
-                self._exchanged(event.data["exchange"], time_ms)
-            case "generation_finished":
-                self._generation(event.data["generation"], time_ms)
-            case "search_finished":
-                self._finished(time_ms)
+        handler = self._handlers.get(event.kind)
+        if handler is not None:
+            handler(event.data, int(event.time * 1000))
         self._store.log(self._parent, tags={POSITION: event.sequence})
         self._position = event.sequence
 
@@ -91,7 +89,8 @@ class Mirror:
         """Mark what is still running as killed: the search ends here for now."""
         if self._parent and not self._record.finished:
             self._close_children(time_ms)
-            self._store.end(self._parent, "KILLED", time_ms)
+            for run in self._store.unfinished([self._parent]):
+                self._store.end(run, "KILLED", time_ms)
 
     def _open(self, plan: SearchPlan, time_ms: int) -> None:
         """Find the search's runs in the store, or make its parent run."""
@@ -101,28 +100,29 @@ class Mirror:
             (parent,) = found.values()
             self._position = int(self._store.tags(parent).get(POSITION, -1))
             self._children = self._store.find({"mlflow.parentRunId": parent})
-            self._close_children(time_ms)
-            self._store.begin(parent)
         else:
             tags = mine | {"role": "search", "goal": plan.goal}
             parent = self._store.create(plan.search_id, tags, started_ms=time_ms)
         charts = ["fitness/value", *(f"eval/{column.metric}" for column in leaderboard.COLUMNS)]
         self._store.share_view(plan.search_id, charts)
-        self._store.log(parent, params=dict(_settings(plan.to_json())))
-        self._parent = parent
+        self._store.log(parent, params=dict(settings(plan.to_json())))
+        self._parent, self._search_id = parent, plan.search_id
 
     def _child(self, name: str, time_ms: int, role: str = "candidate") -> str:
         """Return the run of a candidate or baseline; make it when there is none."""
         if name not in self._children:
-            plan = self._record.plan
-            search_id = plan.search_id if plan is not None else ""
-            tags = {"search_id": search_id, "role": role, "candidate": name}
+            tags = {"search_id": self._search_id, "role": role, "candidate": name}
             self._children[name] = self._store.create(name, tags, started_ms=time_ms, parent=self._parent)
         return self._children[name]
 
-    def _accepted(self, name: str, time_ms: int) -> None:
-        candidate = self._record.archive.candidates[name]
-        run = self._child(name, time_ms, candidate.role)
+    def _opened(self, data: Mapping[str, Any], time_ms: int) -> None:
+        """A driver has started: what an earlier one left running is dead."""
+        self._close_children(time_ms)
+        self._store.begin(self._parent)
+
+    def _accepted(self, data: Mapping[str, Any], time_ms: int) -> None:
+        candidate = self._record.archive.candidates[data["id"]]
+        run = self._child(candidate.id, time_ms, candidate.role)
         generation = candidate.generation if candidate.role == "candidate" else BASELINE
         shared: dict[str, object] = {"origin": candidate.origin, "move": candidate.move}
         if candidate.role == "candidate":
@@ -141,14 +141,25 @@ class Mirror:
             self._store.log(run, points=[Point("screen/tau", candidate.screen.tau)], time_ms=time_ms)
         exchange = candidate.exchange or ""
         if exchange in self._asked:
-            self._store.put_text(run, _conversation(self._asked[exchange]), "prompt.txt")
+            self._store.put_text(run, conversation(self._asked[exchange]), "prompt.txt")
         if exchange in self._record.replies:
             self._store.put_text(run, self._record.replies[exchange].text, "reply.txt")
 
-    def _delivered(self, name: str, time_ms: int) -> None:
+    def _assigned(self, data: Mapping[str, Any], time_ms: int) -> None:
+        run = self._child(data["candidate_id"], time_ms)
+        self._store.begin(run)
+        self._store.log(run, tags={"status": "training"})
+
+    def _died(self, data: Mapping[str, Any], time_ms: int) -> None:
+        """A trial's process died: another trial takes the candidate, or the failure is delivered."""
+        run = self._child(data["candidate_id"], time_ms)
+        self._store.log(run, tags={"status": "waiting", "died": data["attempt"]})
+
+    def _delivered(self, data: Mapping[str, Any], time_ms: int) -> None:
+        name = data["candidate_id"]
         run, outcome = self._child(name, time_ms), self._record.archive.outcomes[name]
         tags = {"status": outcome.status, "reason": outcome.reason}
-        points = [*_measured(outcome.metrics), *_trained(outcome)]
+        points = [*measured(outcome.metrics), *trained(outcome)]
         self._store.log(run, points=points, tags=tags, time_ms=time_ms)
         picture = learning_curve(outcome)
         if picture is not None:
@@ -159,12 +170,14 @@ class Mirror:
         if outcome.status != "trained":
             self._store.end(run, "FAILED", time_ms)
 
-    def _judged(self, name: str, time_ms: int) -> None:
+    def _judged(self, data: Mapping[str, Any], time_ms: int) -> None:
+        name = data["candidate_id"]
         fitness = self._record.archive.fitnesses.get(name)
         if fitness is not None:
-            self._store.log(self._child(name, time_ms), points=_judged(fitness), time_ms=time_ms)
+            self._store.log(self._child(name, time_ms), points=judged(fitness), time_ms=time_ms)
 
-    def _criticised(self, name: str, time_ms: int) -> None:
+    def _criticised(self, data: Mapping[str, Any], time_ms: int) -> None:
+        name = data["candidate_id"]
         run = self._child(name, time_ms)
         text = self._files.read(f"candidates/{name}/critique.md")
         if text is not None:
@@ -172,14 +185,16 @@ class Mirror:
         if self._record.archive.outcomes[name].status == "trained":
             self._store.end(run, "FINISHED", time_ms)
 
-    def _baseline(self, name: str, time_ms: int) -> None:
+    def _baseline(self, data: Mapping[str, Any], time_ms: int) -> None:
+        name = data["name"]
         baseline = self._record.archive.baselines[name]
         run = self._child(name, time_ms, BASELINE)
-        points = [*_measured(baseline.metrics), *([] if baseline.fitness is None else _judged(baseline.fitness))]
+        points = [*measured(baseline.metrics), *([] if baseline.fitness is None else judged(baseline.fitness))]
         self._store.log(run, points=points, tags={"generation": BASELINE, "status": "measured"}, time_ms=time_ms)
         self._store.end(run, "FINISHED", time_ms)
 
-    def _exchanged(self, exchange: str, time_ms: int) -> None:
+    def _answered(self, data: Mapping[str, Any], time_ms: int) -> None:
+        exchange = data["exchange"]
         asked = self._asked.get(exchange)
         if asked is None:  # refused by the token budget before it was asked
             return
@@ -199,7 +214,8 @@ class Mirror:
             failed=not isinstance(answer, ChatReply),
         )
 
-    def _generation(self, generation: int, time_ms: int) -> None:
+    def _generation_finished(self, data: Mapping[str, Any], time_ms: int) -> None:
+        generation = data["generation"]
         score = self._record.generations[str(generation)]
         mine = self._record.archive.entries(generation)
         points = [
@@ -216,8 +232,8 @@ class Mirror:
         ]
         self._store.log(self._parent, points=points, time_ms=time_ms)
         self._tables()
-        films = [(_label(entry), self._film(entry.candidate.id)) for entry in ranked[:_SHEET_SIZE]]
-        found = [(label, film) for label, film in films if film is not None]
+        films = [(label(entry), self._film(entry.candidate.id)) for entry in ranked[:_SHEET_SIZE]]
+        found = [(title, film) for title, film in films if film is not None]
         if not found:
             return
         try:
@@ -228,7 +244,7 @@ class Mirror:
     def _film(self, name: str) -> bytes | None:
         return self._files.read(f"candidates/{name}/episode.mp4")
 
-    def _finished(self, time_ms: int) -> None:
+    def _finished(self, data: Mapping[str, Any], time_ms: int) -> None:
         self._tables()
         if self._record.champion is not None:
             best = self._record.archive.candidates[self._record.champion]
@@ -248,44 +264,3 @@ class Mirror:
             json.dumps(each.to_json(), ensure_ascii=True) + "\n" for each in self._record.archive.refusals.values()
         ]
         self._store.put_text(self._parent, "".join(lines), "refused.jsonl")
-
-
-def _conversation(exchange: Exchange) -> str:
-    return "\n\n".join(f"=== {message.role} ===\n{message.content}" for message in exchange.messages)
-
-
-def _settings(plan: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield a plan's settings under `group/name`; programs are artifacts of their candidates and are left out."""
-    for name, value in plan.items():
-        if isinstance(value, Mapping):
-            yield from _settings(value, f"{prefix}{name}/")
-        elif name != "start_from":
-            yield prefix + name, value
-
-
-def _measured(metrics: Mapping[str, float]) -> list[Point]:
-    return [Point(f"eval/{name}", value) for name, value in metrics.items()]
-
-
-def _judged(fitness: Fitness) -> list[Point]:
-    named = {"value": fitness.value, "gate": fitness.gate, "at_crash_upper": fitness.at_crash_upper, **fitness.terms}
-    return [Point(f"fitness/{name}", value) for name, value in named.items()]
-
-
-def _trained(outcome: Outcome) -> Iterator[Point]:
-    for point in outcome.curve:
-        for name, value in point.to_json().items():
-            if name != "steps":
-                yield Point(f"train/{name}", float(value), point.steps)
-    for trace in outcome.traces:
-        for name, value in (("low", trace.low), ("mean", trace.mean), ("high", trace.high)):
-            yield Point(f"train/component/{trace.component}/{name}", value, trace.steps)
-    yield Point("train/env_steps", outcome.env_steps)
-    yield Point("train/wall_s", outcome.wall_s)
-
-
-def _label(entry: ArchiveEntry) -> str:
-    fitness = "" if entry.fitness is None else f"   fitness {entry.fitness.value:.3f}"
-    metrics = {} if entry.outcome is None else entry.outcome.metrics
-    crashes = f"   crashes {100 * metrics['crash_rate']:.0f} %" if "crash_rate" in metrics else ""
-    return f"{entry.candidate.id}{fitness}{crashes}"

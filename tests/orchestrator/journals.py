@@ -79,12 +79,20 @@ class Script:
 
     def start(self, **changes: object) -> None:
         self.journal.append("search_started", {"plan": plan(**changes).to_json()})
+        self.open("first")
+
+    def open(self, session: str) -> None:
+        self.journal.append("opened", {"session": session})
 
     def accept(self, name: str, generation: int, **changes: object) -> None:
         self.journal.append("accepted", candidate(name, generation, **changes).to_json())
 
     def assign(self, name: str) -> None:
         self.journal.append("assigned", {"candidate_id": name, "trial_id": f"trial-{name}"})
+
+    def die(self, name: str, attempt: int) -> None:
+        death = {"candidate_id": name, "trial_id": f"trial-{name}", "reason": "killed", "attempt": attempt}
+        self.journal.append("trial_failed", death)
 
     def deliver(self, name: str, *, better: bool = False, **changes: object) -> None:
         if better:

@@ -1,5 +1,6 @@
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,13 @@ def follow(script: Script, root: Path) -> list[str]:
     follower.start()
     follower.close()
     return said
+
+
+def wait_until(condition: Callable[[], bool], patience_s: float = 30.0) -> None:
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def write_search(script: Script) -> None:
@@ -179,18 +187,28 @@ def test_a_killed_search_leaves_nothing_running_and_goes_on_in_the_same_runs(roo
     store = Store(root)
     assert {run.info.status for run in runs_of(store, "killed").values()} == {"KILLED"}
     first = {name: run.info.run_id for name, run in runs_of(store, "killed").items()}
+    ended = runs_of(store, "killed")["killed"].info.end_time
+    assert follow(script, root) == []
+    assert runs_of(store, "killed")["killed"].info.end_time == ended
 
     said: list[str] = []
     follower = Follower(script.files, root, said.append)
+    script.open("second")
+    script.assign("g00-c00")
+    follower.start()
+    wait_until(lambda: {run.info.status for run in runs_of(store, "killed").values()} == {"RUNNING"})
+    script.die("g00-c00", 1)
     script.assign("g00-c00")
     script.deliver("g00-c00")
     script.finish("g00-c00")
-    follower.start()
     follower.close()
     after = runs_of(store, "killed")
+    assert after["g00-c00"].data.tags["died"] == "1"
     assert {name: run.info.run_id for name, run in after.items()} == first
     assert {run.info.status for run in after.values()} == {"FINISHED"}
     assert said == []
+    assert follow(script, root) == []
+    assert {run.info.status for run in runs_of(store, "killed").values()} == {"FINISHED"}
     script.close()
 
 
@@ -204,7 +222,7 @@ def test_a_store_that_fails_stops_nothing_and_is_made_up_for(
         patch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
         said = follow(script, root)
     assert "The search goes on" in said[0]
-    assert "2 events are not in MLflow" in said[-1]
+    assert "3 events are not in MLflow" in said[-1]
     assert follow(script, root) == []
     assert set(runs_of(Store(root), "unlucky")) == {"unlucky", "g00-c00"}
     script.close()
