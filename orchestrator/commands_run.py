@@ -20,6 +20,10 @@ _Named = Annotated[
 ]
 
 
+_CATCH_UP_S = 600.0
+"""How long `ui` may take to write what a store lacks, s."""
+
+
 def show(
     run: options.Run,
     candidate: Annotated[str | None, typer.Argument(metavar="CANDIDATE", help="One candidate in full.")] = None,
@@ -141,7 +145,7 @@ def ui(
     if not found.is_being_written():
         follower = Follower(found.storage, found.root, lambda sentence: say(console.shown(sentence)))
         follower.start()
-        follower.close()
+        follower.close(patience_s=_CATCH_UP_S)
     store = Store(found.root)
     plan = found.record().plan
     search_id = plan.search_id if plan is not None else found.name

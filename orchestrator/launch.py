@@ -20,7 +20,7 @@ from orchestrator.follower import Follower
 from orchestrator.machine import Machine
 from orchestrator.options import spec_of
 from orchestrator.place import find_place
-from orchestrator.progress import display
+from orchestrator.progress import Display, PlainDisplay, display
 from orchestrator.runs import ROOT, Run, find_run, root_of
 from orchestrator.search import Search, new_search, resumed, run_debug, run_search
 from orchestrator.tracking import Store, chart_link
@@ -154,7 +154,8 @@ def _run(search: Search, machine: Machine, credentials: Credentials, root: Path,
     console.print(shown(f"run: {run.shown}   (Ctrl-C ends it cleanly; orchestrate --resume {run.shown} goes on)"))
     if search.plan.llm.spec is not None:
         console.print(shown(f"LLM: {search.plan.llm.spec}"))
-    screen = display(console)
+    # A table that is redrawn would take the terminal away from a debugger.
+    screen: Display = PlainDisplay(console) if conditions.debug else display(console)
     follower = Follower(run.storage, root, screen.say)
     with screen:
         follower.start()
