@@ -58,7 +58,7 @@ def warm_nodes() -> list[Any]:
         References that are ready when the nodes are.
     """
     here = ray.get_runtime_context().get_node_id()
-    warm = ray.remote(num_cpus=1, max_retries=0)(_warm)
+    warm = ray.remote(num_cpus=1, max_retries=0)(warm_here)
     return [
         warm.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=True)).remote()
         for node in ray.nodes()
@@ -71,7 +71,8 @@ def _warm_mark() -> Path:
     return cache_directory() / "warm"
 
 
-def _warm() -> None:
+def warm_here() -> None:
+    """Compile the kernels of a trial into this machine's cache, unless that was done before."""
     if _warm_mark().exists():
         return
     # Loading torch and RLlib takes seconds that a warm node need not spend.

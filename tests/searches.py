@@ -1,6 +1,7 @@
 """Searches without training: outcomes are made up, everything else is real."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from actors.policy import Policy
 from tests.entries import METRICS
 
 
-def small_plan(**changes: object) -> SearchPlan:
+def small_plan(**changes: Any) -> SearchPlan:
     """A search that is cheap to design."""
-    settings: dict[str, object] = {
+    settings: dict[str, Any] = {
         "search_id": "test",
         "population": 3,
         "generations": 2,
@@ -22,13 +23,13 @@ def small_plan(**changes: object) -> SearchPlan:
         "held_out": 5,
         "proposals_per_slot": 2,
     }
-    return SearchPlan(**{**settings, **changes})  # type: ignore[arg-type]
+    return SearchPlan(**{**settings, **changes})
 
 
-def delivery(name: str, speed: float = 24.0, **changes: object) -> Delivery:
+def delivery(name: str, speed: float = 24.0, **changes: Any) -> Delivery:
     """A made-up outcome with a real policy that does nothing much."""
     if changes.get("status", "trained") != "trained":
-        return Delivery(outcome=Outcome(candidate_id=name, **changes))  # type: ignore[arg-type]
+        return Delivery(outcome=Outcome(candidate_id=name, **changes))
     outcome = Outcome(
         candidate_id=name,
         status="trained",

@@ -15,7 +15,7 @@ from actors.record import SearchRecord
 from actors.storage import Storage
 from actors.summary import summarise_search
 from search_spaces.errors import ProviderError, RunError, RunLockedError, UsageError
-from tests.groq_server import GroqServer, error
+from tests.groq_server import GroqServer, error, hanging
 from tests.searches import delivery, finish, opened, small_plan, speed_of
 
 CANDIDATES = [f"g{generation:02d}-c{number:02d}" for generation in range(2) for number in range(3)]
@@ -298,23 +298,24 @@ def test_a_generation_waits_for_the_one_before(tmp_path: Path) -> None:
 
 def test_in_threads_it_answers_at_once_and_comes_to_the_same_end(finished: Path, tmp_path: Path) -> None:
     coordinator = opened(tmp_path, threads=True)
-    slowest, deadline, number = 0.0, time.monotonic() + 60, 0
+    taken: list[float] = []
+    deadline, number = time.monotonic() + 60, 0
     while time.monotonic() < deadline and not coordinator.record.finished:
         started = time.perf_counter()
         answer = coordinator.ask(f"t{number}")
-        slowest = max(slowest, time.perf_counter() - started)
+        taken.append(time.perf_counter() - started)
         number += 1
         if answer.candidate_id is None:
             time.sleep(0.02)
             continue
         started = time.perf_counter()
         coordinator.deliver(delivery(answer.candidate_id, speed_of(answer.candidate_id)))
-        slowest = max(slowest, time.perf_counter() - started)
+        taken.append(time.perf_counter() - started)
         coordinator.progress()
     coordinator.close()
     coordinator.check()
     assert record_of(tmp_path).archive == record_of(finished).archive
-    assert slowest < 2.0
+    assert sorted(taken)[len(taken) // 2] < 0.05
 
 
 def test_a_provider_that_refuses_every_key_stops_the_search_and_says_so(tmp_path: Path) -> None:
@@ -350,3 +351,25 @@ def test_a_model_that_does_not_answer_is_replaced_by_the_evolver_and_that_is_sai
     assert [each for each in record.notices if "no such thing" in each and "evolver filled 3 of 3 slots" in each]
     assert len(record.failures) == 6
     assert all(each.critique is not None for each in record.archive.entries())
+
+
+def test_it_answers_at_once_while_a_provider_hangs_and_closes_all_the_same(tmp_path: Path) -> None:
+    plan = SearchPlan.from_json({**small_plan(baselines=False).to_json(), "llm": {"spec": "groq:m"}})
+    with GroqServer(lambda _: hanging()) as server:
+        coordinator = Coordinator(str(tmp_path), plan, session="s")
+        coordinator.unlock(Credentials((Secret("gsk_" + "x" * 20),), server.url))
+        deadline = time.monotonic() + 30
+        while not server.received and time.monotonic() < deadline:
+            time.sleep(0.05)
+        taken = []
+        for _ in range(40):
+            started = time.perf_counter()
+            assert coordinator.ask("t").verdict == "wait"
+            assert coordinator.progress().phase == "designing"
+            taken.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        coordinator.close()
+        closing = time.perf_counter() - started
+    assert sorted(taken)[20] < 0.05
+    assert closing < 5.0
+    assert "accepted" not in kinds(tmp_path)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,16 +13,16 @@ from tests.entries import trained
 from tests.searches import delivery, small_plan
 
 
-def folded(*events: tuple[str, object], start: float = 0.0) -> SearchRecord:
+def folded(*events: tuple[str, Message | dict[str, Any]], start: float = 0.0) -> SearchRecord:
     record = SearchRecord()
     for number, (kind, data) in enumerate(events):
-        plain = data if isinstance(data, dict) else data.to_json()  # type: ignore[attr-defined]
+        plain = data if isinstance(data, dict) else data.to_json()
         event = Event(kind=kind, data=plain, epoch=1, sequence=number, time=start + number)
         record = record.after(event)
     return record
 
 
-def opened(session: str) -> tuple[str, object]:
+def opened(session: str) -> tuple[str, dict[str, Any]]:
     return "opened", {"session": session}
 
 

@@ -177,7 +177,7 @@ def test_ctrl_c_ends_cleanly_with_130_and_says_how_to_go_on(tmp_path: Path) -> N
     run, log = tmp_path / "run", tmp_path / "log"
     process = driver(run, plan(steps=200_000), log)
     wait_for(lambda: run.exists() and len(named(run, "assigned")) >= 2, process, log)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group gets it
     assert process.wait(timeout=90) == 130, log.read_text()
     said = log.read_text()
     assert f"resume with: orchestrate --resume {run}" in said
