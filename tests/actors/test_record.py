@@ -6,6 +6,7 @@ import pytest
 from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.journal import SNAPSHOT_EVERY, Event, JournalReader
 from actors.ledger import Ledger, replay
+from actors.messages import Message
 from actors.record import SearchRecord
 from actors.storage import Storage
 from search_spaces.errors import JournalError
