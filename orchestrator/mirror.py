@@ -158,7 +158,7 @@ class Mirror:
     def _delivered(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]
         run, outcome = self._child(name, time_ms), self._record.archive.outcomes[name]
-        tags = {"status": outcome.status, "reason": outcome.reason}
+        tags = {"status": outcome.status, **({"reason": outcome.reason} if outcome.reason else {})}
         points = [*measured(outcome.metrics), *trained(outcome)]
         self._store.log(run, points=points, tags=tags, time_ms=time_ms)
         picture = learning_curve(outcome)
