@@ -87,6 +87,7 @@ def test_in_one_process_it_runs_to_its_end(debugged: Path) -> None:
     assert summary["baselines"]["ppo-native"]["metrics"]["episodes"] == 5
 
 
+@pytest.mark.slow
 def test_a_finished_search_resumes_to_nothing(debugged: Path) -> None:
     before = (debugged / "summary.json").read_text()
     run_debug(resumed(str(debugged)), Credentials(), quiet)
@@ -226,6 +227,7 @@ def test_two_nodes_share_a_search_and_one_may_be_lost(tmp_path: Path) -> None:
     assert len(named(run, "trial_failed")) == 1
 
 
+@pytest.mark.slow
 def test_a_plan_that_no_node_can_hold_is_refused_before_anything_is_designed(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="2 trials need 2 CPU, 6 GPU in all") as caught:
         run_search(
