@@ -1,6 +1,7 @@
 """`--cluster FILE`: the same command, typed on the head of a cluster that `ray up FILE` started."""
 
 import shlex
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -90,15 +91,18 @@ def run_on_head(cluster: Path, arguments: Sequence[str]) -> int:
         arguments: The command line that was typed here.
 
     Returns:
-        Exit code of the command there.
+        0 when the command ended well, else 1: Ray keeps no more of its exit code.
 
     Raises:
         UsageError: See `head_command`.
-        MachineError: A file cannot be copied to the head.
+        MachineError: MLflow's port is taken here, or a file cannot be copied to the head.
     """
     if not cluster.is_file():
         raise UsageError(f"--cluster {cluster}: no such file; it is the one that `ray up` was given")
     command = head_command(arguments)
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", MLFLOW_PORT)) == 0:
+            raise MachineError(f"port {MLFLOW_PORT} of this machine is taken; MLflow's on the head is forwarded to it")
     ray = str(Path(sys.executable).with_name("ray"))
     if command.uploads:
         _run([ray, "exec", str(cluster), f"mkdir -p {_INPUTS}"])
