@@ -45,6 +45,7 @@ def test_ui_serves_the_run_on_loopback_and_leaves_nothing_behind(root: Path) -> 
         os.killpg(group, 0)
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="ended at once"), ui.server("nonsense://", ui.free_port(None)):
         pass
