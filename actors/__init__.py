@@ -1,5 +1,19 @@
-"""Who does the work: coordinator, designer, evolver, critic, archive, judge, trainer.
+"""Who does the work. Each actor is a plain class that is tested without Ray; `spawn.py` puts Ray around it.
 
-Each actor is a plain class that is tested without Ray; `spawn.py` puts Ray around it. `messages.py` holds every value
-that crosses from one to another, `plan.py` what a search is asked to do, `chat.py` what is said to a language model.
+message.py, messages.py, plan.py, chat.py        every value that crosses from one actor to another
+coordinator.py, agenda.py, backstage.py          ask, tell, deliver; what comes next; slow work in threads
+studio.py, generation.py, examiner.py            designing a generation: propose, examine, replace, screen, accept
+protocols.py, evolver.py, designer.py, reader.py who proposes and reads, without and with a language model
+gate.py, evidence.py, screen.py                  what a program must survive; which programs are worth a trial
+fitness.py, intervals.py                         judgement
+critic.py, driving_rules.py, reward_rules.py     critique by rules
+journal.py, storage.py, lock.py, ledger.py       the truth of a run: append-only, whole files, one writer
+record.py, archive.py, summary.py, progress.py   what the journal folds to
+spawn.py, trainer.py, training.py, deliveries.py the coordinator under Ray; a candidate's trial; what it delivers
+rollout.py, advantages.py, training_record.py    batched rollouts for RLlib's PPO
+policy.py, evaluator.py                          trained drivers as plain arrays, and what they are worth
+providers.py, llm.py, attempts.py, patience.py   asking a model over the network
+endpoints.py, keys.py, exchanges.py, replay.py   where, with which key, at most once, or from a recording
+prompts.py, prompt_parts.py, prompts/            what is asked
+replies.py, checker.py, untrusted.py             what is answered: never run, checked in a child process
 """
