@@ -20,6 +20,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "setup: Python 3.11, 3.12 or 3.13 is needed, this is %d.%d; name another: make setup PYTHON=python3.12" % sys.version_info[:2])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@echo "setup: compiling the kernel (once for these sources)"
+	@$(BIN)/python -c 'from actors.spawn import warm_here; warm_here()'
 	@touch $(READY)
 
 $(BENCH_READY): $(READY)
@@ -32,8 +34,8 @@ run: $(READY)  ## a small search on this machine without a key: 3 generations of
 	@$(BIN)/orchestrate --local --population 4 --generations 3 --steps 200000
 
 test: $(READY)  ## the default tests: no network, no key, no GPU
-	@echo "test: pytest, default selection"
-	@$(BIN)/python -m pytest -q
+	@echo "test: pytest, default selection, two processes"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-all: $(READY)  ## the default tests and the slow ones
 	@echo "test-all: pytest, slow tests too"

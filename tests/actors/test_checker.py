@@ -1,3 +1,4 @@
+import contextlib
 import os
 import pickle
 import signal
@@ -15,8 +16,11 @@ CODE = 'def compute_reward(state):\n    return state["ttc"] / 3, {"a": 1.0}\n'
 
 
 def children() -> set[int]:
-    found = Path(f"/proc/{os.getpid()}/task")
-    return {int(pid) for task in found.iterdir() for pid in (task / "children").read_text().split()}
+    found: set[int] = set()
+    for task in Path(f"/proc/{os.getpid()}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            found.update(int(pid) for pid in (task / "children").read_text().split())
+    return found
 
 
 @pytest.fixture(scope="module")
