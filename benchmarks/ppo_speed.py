@@ -17,8 +17,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
-import highway_env
 import ray
 from ray import tune
 from stable_baselines3 import PPO
@@ -113,9 +111,9 @@ def ours() -> list[float]:
 
 def stable_baselines() -> list[float]:
     """Return steps per second of `REPEATS` batches of SB3's PPO, sampling and learning together."""
-    gymnasium.register_envs(highway_env)
     minibatch, processes = 64, 6
-    env = make_vec_env("highway-fast-v0", n_envs=processes, vec_env_cls=SubprocVecEnv, seed=0)
+    # The name brings its module, so that processes that know nothing of this one find the environment.
+    env = make_vec_env("highway_env:highway-fast-v0", n_envs=processes, vec_env_cls=SubprocVecEnv, seed=0)
     try:
         model = PPO(
             "MlpPolicy",
