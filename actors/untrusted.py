@@ -1,4 +1,7 @@
-"""Text from a model, a server or a user on its way into a prompt, an error or the journal: made harmless, never run."""
+"""Text from a model, a server or a user on its way into a prompt, an error, the journal or a terminal.
+
+It is made harmless, never run.
+"""
 
 import unicodedata
 
@@ -18,7 +21,7 @@ def one_line(text: str, longest: int = 300) -> str:
         text: Untrusted text.
         longest: Characters at most.
     """
-    return _visible(" ".join(text[: 4 * longest].split()))[:longest]
+    return visible(" ".join(text[: 4 * longest].split()))[:longest]
 
 
 def paragraphs(text: str, longest: int) -> str:
@@ -28,7 +31,7 @@ def paragraphs(text: str, longest: int) -> str:
         text: Untrusted text.
         longest: Characters at most.
     """
-    lines = (_visible(line.rstrip()) for line in text[:longest].replace("\t", " ").split("\n"))
+    lines = (visible(line.rstrip()) for line in text[:longest].replace("\t", " ").split("\n"))
     return "\n".join(lines).strip()[:longest]
 
 
@@ -50,8 +53,16 @@ def fenced(code: str, language: str = "python") -> str:
     return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
-def _visible(text: str) -> str:
+def visible(text: str, kept: str = "") -> str:
+    """Return a text with control and invisible characters escaped.
+
+    Args:
+        text: Untrusted text.
+        kept: Characters that stay as they are.
+    """
     return "".join(
-        character.encode("unicode_escape").decode("ascii") if unicodedata.category(character) in _UNSEEN else character
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in _UNSEEN and character not in kept
+        else character
         for character in text
     )

@@ -4,13 +4,10 @@ Text from a model, a bundle or an archive may hold terminal escapes, bidirection
 makes it harmless; every such text passes through it before it is printed.
 """
 
-import unicodedata
-
 from rich.console import Console
 from rich.text import Text
 
-_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Unicode categories that change a terminal instead of showing something."""
+from actors.untrusted import visible
 
 
 def plain(text: str, *, lines: bool = False) -> str:
@@ -20,13 +17,7 @@ def plain(text: str, *, lines: bool = False) -> str:
         text: Untrusted text.
         lines: Whether line feeds and tabs are kept; otherwise the result is one line.
     """
-    kept = "\n\t" if lines else ""
-    return "".join(
-        each.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(each) in _INVISIBLE and each not in kept
-        else each
-        for each in text
-    )
+    return visible(text, kept="\n\t" if lines else "")
 
 
 def shown(text: str, *, style: str = "", lines: bool = False) -> Text:
