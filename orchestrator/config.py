@@ -7,13 +7,14 @@ import difflib
 import json
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from actors.endpoints import absolute_spec
 from actors.keys import redact
 from actors.plan import LLMSettings, SearchPlan
 from actors.storage import Storage
@@ -112,7 +113,8 @@ class SearchConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Return every setting, defaults included."""
-        return {**self._model.model_dump(mode="json"), "scenario": self._plan.scenario.to_json()}
+        plan = self._plan
+        return {**self._model.model_dump(mode="json"), "scenario": plan.scenario.to_json(), "llm": plan.llm.to_json()}
 
     def save(self, location: str) -> None:
         """Write the resolved configuration into the run's folder.
@@ -133,8 +135,8 @@ class SearchConfig:
                 "search_id": "unnamed",
                 "scenario": _scenario(model.scenario),
                 "ppo": PPOSettings.from_json(model.ppo.model_dump()),
-                "llm": LLMSettings.from_json(model.llm.model_dump()),
-                "start_from": tuple(_source(path) for path in model.start_from),
+                "llm": _llm(LLMSettings.from_json(model.llm.model_dump())),
+                "start_from": tuple(read_text(path, f"start_from: {path}") for path in model.start_from),
             }
         )
 
@@ -187,13 +189,7 @@ def saved_config(location: str) -> SearchConfig:
 
 
 def _read(file: Path) -> Mapping[str, Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--config {file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--config {file}: expected UTF-8 text") from error
-    values = _parsed(text, f"--config {file}")
+    values = _parsed(read_text(file, f"--config {file}"), f"--config {file}")
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -229,6 +225,11 @@ def _put(values: dict[str, Any], name: str, value: Any) -> None:
     values[last] = value
 
 
+def _llm(settings: LLMSettings) -> LLMSettings:
+    """Return the settings with a spec that still holds when the run is resumed from another working directory."""
+    return settings if settings.spec is None else replace(settings, spec=absolute_spec(settings.spec))
+
+
 def _scenario(value: str | Mapping[str, Any]) -> Scenario:
     if isinstance(value, str):
         return scenario_named(value)
@@ -237,13 +238,22 @@ def _scenario(value: str | Mapping[str, Any]) -> Scenario:
     return base.changed(settings)
 
 
-def _source(path: Path) -> str:
+def read_text(path: Path, where: str) -> str:
+    """Return the text of a file that the user named.
+
+    Args:
+        path: The file.
+        where: Who named it, as an error says it.
+
+    Raises:
+        UsageError: It cannot be read or is no UTF-8.
+    """
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"start_from: {path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"{where}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"start_from: {path}: expected UTF-8 text") from error
+        raise UsageError(f"{where}: expected UTF-8 text") from error
 
 
 def _explained(error: ValidationError) -> str:

@@ -22,13 +22,12 @@ from actors.plan import SearchPlan
 from actors.storage import Storage
 from actors.summary import write_summary
 from actors.trainer import train_candidate
-from orchestrator.config import load_config
+from orchestrator.config import load_config, read_text
 from orchestrator.console import messages, results, shown
 from orchestrator.follower import Follower
 from orchestrator.report import show_candidate
 from orchestrator.runs import ROOT, Run, root_of
 from orchestrator.search import new_search
-from search_spaces.errors import UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram, Violation
 
@@ -65,7 +64,7 @@ def train_file(
     take_credentials(None, os.environ)  # no key is needed here, and none is to reach a worker
     configured = load_config(config, settings, options)
     plan = configured.plan("unnamed")
-    candidate = accept(_read(program), plan, despite_gate=despite_gate)
+    candidate = accept(read_text(program, str(program)), plan, despite_gate=despite_gate)
     if isinstance(candidate, Violation):
         place = program if candidate.line is None else f"{program}, line {candidate.line}"
         messages().print(shown(f"{place}: {candidate.code}: {candidate.message}. {candidate.hint}", style="red"))
@@ -84,15 +83,6 @@ def train_file(
     show_candidate(console, run.record(), entry)
     console.print(shown(f"results: {run.shown}/   (orchestrate ui {run.shown}, orchestrate evaluate {run.shown})"))
     return 0 if entry.outcome is not None and entry.outcome.status == "trained" else 1
-
-
-def _read(program: Path) -> str:
-    try:
-        return program.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{program}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{program}: expected UTF-8 text") from error
 
 
 def _teller(steps: int) -> Callable[[int, float], None]:

@@ -65,7 +65,7 @@ def test_scenarios_by_name_by_settings_and_both() -> None:
         ("population", "expected NAME=VALUE"),
         ("goal.x=1", "unknown|valid string"),
         ("goal=[", "neither YAML nor JSON"),
-        ("start_from=[/nowhere/a.py]", "/nowhere/a.py cannot be read"),
+        ("start_from=[/nowhere/a.py]", "/nowhere/a.py: cannot be read"),
     ],
 )
 def test_what_is_refused_says_why(setting: str, message: str) -> None:
@@ -105,6 +105,12 @@ def test_the_resolved_copy_gives_the_same_search(tmp_path: Path) -> None:
     assert saved.machine() == config.machine()
     with pytest.raises(RunError, match=r"config\.json"):
         saved_config(str(tmp_path))
+
+
+def test_a_recording_is_found_again_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = load_config(settings=["llm.spec='replay:some/run'"])
+    assert config.plan("x").llm.spec == config.to_json()["llm"]["spec"] == f"replay:{tmp_path}/some/run"
 
 
 @given(
