@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driving.drivers import Act, Driver, drive
-from driving.kernel.layout import CRASHED, HEADING, LANE, SPEED, STEERING, X, Y
 from driving.vector_env import FrameStates
 from search_spaces.errors import MachineError
 from search_spaces.scenarios import Scenario
@@ -61,18 +60,15 @@ class Renderer:
     def __init__(self, scenario: Scenario, *, window: bool = False) -> None:
         pygame = _pygame()
         from highway_env.envs.common.graphics import EnvViewer
-        from highway_env.envs.highway_env import HighwayEnv
 
-        self._env = HighwayEnv(
-            {
-                "lanes_count": scenario.lanes,
-                "vehicles_count": scenario.vehicles,
-                "simulation_frequency": scenario.simulation_frequency,
-                "offscreen_rendering": not window,
-                "real_time_rendering": window,
-                "screen_width": WIDTH,
-                "screen_height": HEIGHT,
-            }
+        from driving.upstream import upstream_environment
+
+        self._env = upstream_environment(
+            scenario,
+            offscreen_rendering=not window,
+            real_time_rendering=window,
+            screen_width=WIDTH,
+            screen_height=HEIGHT,
         )
         pygame.display.quit()
         try:
@@ -92,13 +88,9 @@ class Renderer:
             vehicles: One environment, float64[VEHICLE_ROWS, V].
             flags: Its flags, int32[FLAG_ROWS, V].
         """
-        for column, vehicle in enumerate(self._env.road.vehicles):
-            vehicle.position = vehicles[[X, Y], column]
-            vehicle.heading = vehicles[HEADING, column]
-            vehicle.speed = vehicles[SPEED, column]
-            vehicle.action = {"steering": vehicles[STEERING, column], "acceleration": 0.0}
-            vehicle.crashed = bool(flags[CRASHED, column])
-            vehicle.lane_index = ("0", "1", int(flags[LANE, column]))
+        from driving.upstream import write_vehicles
+
+        write_vehicles(self._env, vehicles, flags)
         self._viewer.display()
         return np.ascontiguousarray(self._viewer.get_image())
 

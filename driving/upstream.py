@@ -37,12 +37,12 @@ ROAD_NODES = ("0", "1")
 """The two ends of highway-env's straight road, the first words of a lane index."""
 
 
-def upstream_environment(scenario: Scenario, render_mode: str | None = None) -> Any:
+def upstream_environment(scenario: Scenario, **display: Any) -> Any:
     """Return highway-env's environment for a scenario, already reset once.
 
     Args:
         scenario: The road.
-        render_mode: "rgb_array", "human", or None for no pictures.
+        display: highway-env's own settings of how it is drawn.
     """
     make = HighwayEnv if scenario.all_pairs_collisions else HighwayEnvFast
     config = {
@@ -54,7 +54,7 @@ def upstream_environment(scenario: Scenario, render_mode: str | None = None) -> 
         "policy_frequency": scenario.policy_frequency,
         "duration": scenario.duration,
     }
-    return make(config, render_mode=render_mode)
+    return make({**config, **display})
 
 
 def seat_driver(environment: Any, ego_driver: int) -> None:
