@@ -84,7 +84,7 @@ def check_cases(path: Path, *, write: Write = print) -> int:
             where = f"{path}, line {number}"
             program = checker.check(_source(case, where))
             answer = _answer(judge(program, _state(case, where)))
-            write(json.dumps({"id": case.get("id", number), **answer}, allow_nan=False))
+            write(json.dumps({"id": _identifier(case, number, where), **answer}, allow_nan=False))
     return ACCEPTED
 
 
@@ -134,11 +134,18 @@ def _cases(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             case = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}, line {number}: expected one JSON object a line: {error}") from error
         if not isinstance(case, dict):
             raise UsageError(f"{path}, line {number}: expected a JSON object, found {type(case).__name__}")
         yield number, case
+
+
+def _identifier(case: Mapping[str, Any], number: int, where: str) -> str | int | None:
+    given = case.get("id", number)
+    if given is None or isinstance(given, (str, int)):
+        return given
+    raise UsageError(f"{where}: id must be a string or an integer, not {type(given).__name__}")
 
 
 def _source(case: Mapping[str, Any], where: str) -> str | bytes | None:
@@ -157,4 +164,7 @@ def _state(case: Mapping[str, Any], where: str) -> Mapping[str, float]:
     given = case.get("state") or {}
     if not isinstance(given, dict) or not all(isinstance(each, (int, float)) for each in given.values()):
         raise UsageError(f"{where}: state must be an object of numbers")
-    return {**STANDARD_STATE, **{name: float(value) for name, value in given.items() if name in FIELD_INDEX}}
+    try:
+        return {**STANDARD_STATE, **{name: float(value) for name, value in given.items() if name in FIELD_INDEX}}
+    except OverflowError as error:
+        raise UsageError(f"{where}: a number of the state does not fit float64: {error}") from error

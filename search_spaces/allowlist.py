@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 
 from search_spaces.errors import ProgramError
+from search_spaces.functions import RESERVED
 from search_spaces.limits import MAX_SYNTAX_DEPTH, MAX_SYNTAX_NODES
 
 _ALLOWED = frozenset({
@@ -131,9 +132,14 @@ def check_name(name: str, node: ast.AST) -> None:
 
 
 def tolerated(node: ast.Import | ast.ImportFrom) -> bool:
-    """Return whether an import is one of those that are erased: math, numpy as np, typing."""
+    """Return whether an import is one of those that are erased: math, numpy as np, names of typing.
+
+    One that would bind a name with a meaning of its own, or a dunder, is none of them.
+    """
     if isinstance(node, ast.ImportFrom):
-        return node.module == "typing" and node.level == 0
+        bound = [each.asname or each.name for each in node.names]
+        harmless = not any(name in RESERVED or "__" in name for name in bound)
+        return node.module == "typing" and node.level == 0 and harmless
     spelled = {("math", None), ("math", "math"), ("numpy", None), ("numpy", "np"), ("typing", None)}
     return all((each.name, each.asname) in spelled for each in node.names)
 

@@ -83,7 +83,8 @@ class CallCompiler(ExpressionCompiler):
 
     def _get(self, node: ast.Call, frame: Frame) -> Scalar:
         if node.keywords or not 1 <= len(node.args) <= 2:
-            raise ProgramError("E_ARITY", "state.get takes a key and at most one default", node.lineno)
+            message = "state.get takes a key and at most one default, by position"
+            raise ProgramError("E_ARITY", message, node.lineno, 'Write state["ttc"], or state.get("ttc", 30.0).')
         field = self.field(node.args[0])
         if len(node.args) == 2:
             self.number(node.args[1], frame)

@@ -74,13 +74,18 @@ class ExpressionCompiler(ABC):
         if compile_one is None:
             raise refused_node(node)
         self.enter(node)
-        value = compile_one(self, node, frame)
+        try:
+            value = compile_one(self, node, frame)
+        except ProgramError as error:
+            if error.line is None:
+                error.line = node.lineno
+            raise
         self.leave()
         return value
 
     def number(self, node: ast.expr, frame: Frame) -> Scalar:
         """Return the value of an expression that must be a number or a boolean."""
-        return scalar(self.expression(node, frame))
+        return scalar(self.expression(node, frame), node.lineno)
 
     def truth(self, node: ast.expr, frame: Frame) -> int:
         """Return the boolean node of an expression used as a condition."""

@@ -136,7 +136,8 @@ class StatementCompiler(CallCompiler):
                     self._store(target, value, frame)
             case ast.AnnAssign():
                 if not isinstance(node.target, ast.Name):
-                    raise ProgramError("E_NODE", "an annotation of something else than a name", node.lineno)
+                    message = "an annotation of something else than a name"
+                    raise ProgramError("E_NODE", message, node.lineno, "Remove the annotation.")
                 self.check_target(node.target.id, node)
                 if node.value is not None:
                     self._store(node.target, self.expression(node.value, frame), frame)

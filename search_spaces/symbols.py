@@ -8,6 +8,36 @@ from search_spaces.operations import check_component_name
 from search_spaces.state import FIELD_INDEX
 
 _LONGEST_KEY = 40
+_UNITS = frozenset({"ms", "ms2", "ms3", "s", "m"})
+_SYNONYMS: Mapping[str, str] = {
+    "time_to_collision": "ttc",
+    "relative_velocity": "rel_vel_ms",
+    "relative_speed": "rel_vel_ms",
+    "rel_speed": "rel_vel_ms",
+    "time_gap": "time_headway",
+    "distance": "front_dist",
+    "dist": "front_dist",
+    "gap": "front_dist",
+    "jerk": "long_jerk",
+    "num_lanes": "lanes_count",
+}
+"""What else authors call a field."""
+_WORDS: Mapping[str, str] = {
+    "velocity": "speed",
+    "vel": "speed",
+    "distance": "dist",
+    "gap": "dist",
+    "relative": "rel",
+    "acceleration": "accel",
+    "acc": "accel",
+    "lateral": "lat",
+    "longitudinal": "long",
+    "collision": "collided",
+    "crashed": "collided",
+    "crash": "collided",
+    "overtaking": "overtook",
+}
+"""What else authors call a word of a field."""
 
 ARITHMETIC: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -51,21 +81,30 @@ def component_key(key: ast.expr | None) -> str:
     if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
         message = "the key of a component must be written out as a string"
         raise ProgramError("E_NODE", message, getattr(key, "lineno", None), 'Write {"safety": ...}.')
-    check_component_name(key.value)
+    try:
+        check_component_name(key.value)
+    except ProgramError as error:
+        error.line = key.lineno
+        raise
     return key.value
 
 
 def nearest_field(name: str) -> str:
     """Return a hint that names the nearest state field, or all of them."""
     wanted = name[:_LONGEST_KEY].lower()
-    remoteness = {field: _distance(wanted, field) - 3 * len(_words(wanted) & _words(field)) for field in FIELD_INDEX}
+    wanted = _SYNONYMS.get(wanted, wanted)
+    spellings = (wanted, "_".join(_WORDS.get(word, word) for word in wanted.split("_")))
+    remoteness = {field: min(_remoteness(each, field) for each in spellings) for field in FIELD_INDEX}
     nearest = min(FIELD_INDEX, key=remoteness.__getitem__)
     known = "The fields are " + ", ".join(FIELD_INDEX) + "."
     return f'Did you mean state["{nearest}"]? {known}' if remoteness[nearest] <= len(wanted) / 2 else known
 
 
-def _words(name: str) -> set[str]:
-    return set(name.split("_"))
+def _remoteness(wanted: str, field: str) -> int:
+    """Return how far a name is from a field: by letters, but less for each common word and for a field all in it."""
+    words = set(field.split("_")) - _UNITS
+    common = words & set(wanted.split("_"))
+    return _distance(wanted, field) - 3 * len(common) - 3 * (common == words)
 
 
 def _distance(one: str, other: str) -> int:

@@ -118,8 +118,12 @@ def merged_parts(builder: GraphBuilder, condition: int, chosen: Parts, other: Pa
     return Parts(entries)
 
 
-def scalar(value: Value) -> Scalar:
+def scalar(value: Value, line: int | None = None) -> Scalar:
     """Return `value` when it is a number or a boolean.
+
+    Args:
+        value: What an expression gave.
+        line: Line of that expression.
 
     Raises:
         ProgramError: `E_TYPE` otherwise.
@@ -128,4 +132,4 @@ def scalar(value: Value) -> Scalar:
         return value
     found = {"Several": "a tuple", "Parts": "a dict", "State": "the whole state"}.get(type(value).__name__, "nothing")
     hint = 'Read one field: state["ttc"].' if isinstance(value, State) else "Use one number here."
-    raise ProgramError("E_TYPE", f"a number is needed here, not {found}", hint=hint)
+    raise ProgramError("E_TYPE", f"a number is needed here, not {found}", line, hint)

@@ -86,6 +86,10 @@ def test_a_state_of_its_own_replaces_fields_of_the_standard_state(tmp_path: Path
         '{"source_b64": "?"}',
         '{"source": "x", "state": 3}',
         '{"source": "", "state": {"ttc": "x"}}',
+        '{"source": "", "state": {"ttc": 1' + "0" * 400 + "}}",
+        '{"id": NaN, "source": ""}',
+        '{"id": {}, "source": ""}',
+        '{"source": ' + "[" * 100_000 + "]" * 100_000 + "}",
     ],
 )  # fmt: skip
 def test_a_line_that_is_no_case_is_bad_usage(tmp_path: Path, text: str) -> None:

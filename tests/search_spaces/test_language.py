@@ -215,6 +215,9 @@ def test_accepts_with_pythons_value(source: str, expected: float) -> None:
         (body("return 1.0") + "if __name__ == '__main__':\n    pass\n", "E_NAME"),
         ("from math import *\n" + body("return 1.0"), "E_IMPORT"),
         ("from math import exp as min\n" + body("return 1.0"), "E_IMPORT"),
+        ("from typing import Dict as np\n" + body("return 1.0"), "E_IMPORT"),
+        ("from typing import Dict as __d__\n" + body("return 1.0"), "E_IMPORT"),
+        (body("from typing import min", "return 1.0"), "E_NODE"),
         ("import math as np\n" + body("return 1.0"), "E_IMPORT"),
         ("import numpy as math\n" + body("return 1.0"), "E_IMPORT"),
         ("import numpy.ctypeslib\n" + body("return 1.0"), "E_IMPORT"),
@@ -357,6 +360,41 @@ def test_says_where_and_what_to_do(source: str, line: int | None, words: str) ->
     violation = refused(source)
     assert violation.line == line
     assert words in violation.hint
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (("x = (", "    1.0", "    + 1e30", ")", "return x"), 4),
+        (("return (1.0", "    + state)"), 3),
+        (("return (1.0 +", "    round(1.5, 9))"), 3),
+        (("return 1.0, {", "    'a': 1.0,", "    'b': (1.0, 2.0),", "}"), 4),
+        (("return 1.0, {", "    'a': 1.0,", "    'b c': 2.0,", "}"), 4),
+    ],
+)  # fmt: skip
+def test_a_fault_inside_a_long_statement_has_its_own_line(lines: tuple[str, ...], line: int) -> None:
+    assert refused(body(*lines)).line == line
+    assert refused(body("return f()", before="def f():\n" + "".join(f"    {each}\n" for each in lines))).line == line
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        ("velocity", "speed_ms"),
+        ("time_to_collision", "ttc"),
+        ("front_distance", "front_dist"),
+        ("distance_to_front", "front_dist"),
+        ("relative_velocity", "rel_vel_ms"),
+        ("crashed", "collided"),
+        ("lane_index", "lane"),
+        ("lane_change", "lane_changed"),
+        ("lateral_jerk", "lat_jerk"),
+        ("acceleration", "accel_ms2"),
+        ("target_speed", "target_speed_ms"),
+    ],
+)  # fmt: skip
+def test_knows_what_others_call_a_field(wanted: str, field: str) -> None:
+    assert refused(body(f"return state['{wanted}']")).hint.startswith(f'Did you mean state["{field}"]?')
 
 
 def test_nothing_of_a_refused_text_is_printed_raw() -> None:
