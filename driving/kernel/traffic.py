@@ -51,7 +51,7 @@ NEIGHBOUR_MARGIN = 1.0
 """How far beside a lane a vehicle still counts as on it, m: one between two lanes is on both."""
 
 NOBODY = -1
-_NOT_SEARCHED = -2
+"""Result of a search that found no vehicle."""
 
 
 @compiled
