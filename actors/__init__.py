@@ -15,5 +15,6 @@ policy.py, evaluator.py                          trained drivers as plain arrays
 providers.py, llm.py, attempts.py, patience.py   asking a model over the network
 endpoints.py, keys.py, exchanges.py, replay.py   where, with which key, at most once, or from a recording
 prompts.py, prompt_parts.py, prompts/            what is asked
-replies.py, checker.py, untrusted.py             what is answered: never run, checked in a child process
+replies.py, prose.py, wrapped.py                 the program in an answer, without prose, fences and JSON around it
+checker.py, untrusted.py                         what is answered: never run, checked in a child process
 """
