@@ -8,7 +8,7 @@ import pytest
 from actors.archive import Archive
 from actors.chat import ChatReply
 from actors.designer import LLMDesigner
-from actors.exchanges import Exchanges, MemoryLog
+from actors.exchanges import Exchanges
 from actors.keys import Credentials, Secret
 from actors.messages import Finding, Proposal
 from actors.plan import LLMSettings, SearchPlan
@@ -22,6 +22,7 @@ from search_spaces.program import RewardProgram, Violation
 from tests import groq_server as say
 from tests.entries import archive_of, faulted, trained
 from tests.groq_server import GOOD, GroqServer, Received, Response, SearchScript
+from tests.memory_log import MemoryLog
 from tests.virtual_clock import VirtualClock
 
 PLAN = SearchPlan(search_id="s", population=2, llm=LLMSettings(spec="groq:m", timeout_s=5.0))

@@ -4,8 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from actors.chat import ChatFailure, ChatMessage, ChatReply, Exchange
-from actors.exchanges import Exchanges, MemoryLog, estimate_prompt
+from actors.exchanges import Exchanges, estimate_prompt
 from search_spaces.errors import ProviderError
+from tests.memory_log import MemoryLog
 
 
 def exchange(identity: str, max_tokens: int | None = 100) -> Exchange:
