@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import itertools
 import pickle
@@ -45,6 +46,14 @@ def test_a_policy_survives_its_file(hidden):
     content = policy.to_bytes()
     copy = Policy.from_bytes(content)
     assert copy.to_bytes() == content
+    assert np.array_equal(copy.logits(observations(50)), policy.logits(observations(50)))
+
+
+def test_a_transposed_weight_survives_its_file():
+    policy = random_policy(hidden=(8,))
+    transposed = dataclasses.replace(policy, weights=tuple(np.asfortranarray(weight) for weight in policy.weights))
+    copy = Policy.from_bytes(transposed.to_bytes())
+    assert all(map(np.array_equal, copy.weights, policy.weights))
     assert np.array_equal(copy.logits(observations(50)), policy.logits(observations(50)))
 
 
@@ -116,6 +125,12 @@ def changed(**changes: np.ndarray | None) -> bytes:
         (changed(weight_0=np.zeros((25, 8))), "weight_0 must be float32"),
         (changed(weight_0=np.full((25, 8), np.nan, np.float32)), "weight_0 holds a value that is not finite"),
         (changed(offset=np.zeros(24, np.float32)), "two vectors of one length"),
+        (changed(format=np.array("x")), "declares no plain array"),
+        (changed(format=np.float64(np.nan)), "expected format 1, found nan"),
+        (changed(format=np.float64(np.inf)), "expected format 1, found inf"),
+        (changed(format=np.array(1j)), "declares no plain array"),
+        (changed(format=np.array("2020", "M8[D]")), "declares no plain array"),
+        (changed(weight_0=np.zeros((5, 5, 8), np.float32)), "its weight is"),
     ],
 )
 def test_what_is_no_policy_is_refused(content, message):
@@ -138,6 +153,36 @@ def test_an_array_that_lies_about_its_size_is_refused_before_memory_is_taken():
     with zipfile.ZipFile(buffer, "w") as liar:
         liar.writestr("weight_0.npy", header.getvalue() + bytes(16))
     with pytest.raises(PolicyError, match="not what it holds"):
+        Policy.from_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"(" * 5_000,
+        b"-" * 9_000 + b"1",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (True, 1), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-1, -4), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"9" * 5_000 + b",), }",
+        b"__import__('os').getcwd()",
+    ],
+)
+def test_a_hostile_header_is_refused_unparsed(header):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as hostile:
+        hostile.writestr(
+            "weight_0.npy",
+            b"\x93NUMPY\x01\x00" + (len(header) + 1).to_bytes(2, "little") + header + b"\n" + bytes(16),
+        )
+    with pytest.raises(PolicyError, match="declares no plain array"):
+        Policy.from_bytes(buffer.getvalue())
+
+
+def test_an_array_that_is_there_twice_is_refused():
+    buffer = io.BytesIO(random_policy().to_bytes())
+    with zipfile.ZipFile(buffer, "a") as doubled, pytest.warns(UserWarning, match="Duplicate name"):
+        doubled.writestr("format.npy", doubled.read("format.npy"))
+    with pytest.raises(PolicyError, match="there twice"):
         Policy.from_bytes(buffer.getvalue())
 
 
