@@ -54,7 +54,11 @@ class Snapshot:
 
 
 class JournalReader:
-    """Reads a journal without its lock, also while it is being written."""
+    """Reads a journal without its lock, also while it is being written.
+
+    Args:
+        storage: The run's folder.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

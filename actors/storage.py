@@ -12,6 +12,10 @@ class Storage:
 
     Locally a file is written under a temporary name, flushed, fsynced and renamed, because a local stream that is
     killed half way leaves half a file under its name. An object store gets one PUT, which is whole or absent by itself.
+
+    Args:
+        filesystem: The disk or the object store.
+        root: The folder in it; need not exist.
     """
 
     def __init__(self, filesystem: fs.FileSystem, root: str) -> None:

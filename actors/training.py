@@ -40,6 +40,9 @@ class Training:
     def __init__(self, assignment: Assignment) -> None:
         """Build PPO.
 
+        Args:
+            assignment: What to train.
+
         Raises:
             UsageError: A source that the language refuses; it should have been refused before.
         """
