@@ -22,6 +22,7 @@ MAX_REPLY = 200_000
 
 _DEFINITION = re.compile(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{ENTRY}\b", re.MULTILINE)
 _BODY = re.compile(rf"^[ \t]*def[ \t]+{ENTRY}\b[^\n]*\n?(?P<body>(?:(?:[ \t][^\n]*)?(?:\n|\Z))*)", re.MULTILINE)
+_QUOTED = re.compile(rf"^[ \t]*>[> \t]*def[ \t]+{ENTRY}\b", re.MULTILINE)
 _REASONING = re.compile(
     r"<(/?)(?:think|thinking|thought|reasoning|scratchpad|analysis)(?:[ \t][^<>\n]{0,80})?>", re.IGNORECASE
 )
@@ -126,6 +127,8 @@ def _found(text: str, depth: int) -> str | None:
             return wrapped
     if _DEFINITION.search(text):
         return _trimmed(text)
+    if depth < 2 and _QUOTED.search(text):
+        return _found(_unquoted(text), depth + 1)
     return blocks[-1] if blocks else None
 
 
@@ -171,9 +174,13 @@ def _margin(line: str) -> int:
     return len(line) - len(line.lstrip(" \t>"))
 
 
+def _unquoted(text: str) -> str:
+    return re.sub(r"^[ \t]*(?:>[ \t]?)+", "", text, flags=re.MULTILINE)
+
+
 def _unindented(lines: Sequence[str], lead: str) -> str:
     if ">" in lead:
-        lines = [re.sub(r"^[ \t]*(?:>[ \t]?)+", "", line) for line in lines]
+        lines = [_unquoted(line) for line in lines]
     first = next((line for line in lines if line.strip()), "")
     text = "\n".join(lines)
     return (textwrap.dedent(text) if first[:1] in (" ", "\t") else text) + "\n"
@@ -218,6 +225,9 @@ def _trimmed(text: str) -> str:
         definitions = [0]
     first, last = definitions[0], definitions[-1]
     start = 1 + max((k for k in range(first) if is_prose(lines[k])), default=-1)
+    if "\n".join(lines[start:first]).count('"""') % 2:
+        # The prose was the inside of a docstring of the module.
+        start = max((k for k in range(start) if '"""' in lines[k]), default=start)
     end = next((k for k in range(last + 1, len(lines)) if is_prose(lines[k])), len(lines))
     return text if (start, end) == (0, len(lines)) else "\n".join(lines[start:end]) + "\n"
 

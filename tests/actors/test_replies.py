@@ -112,6 +112,8 @@ def test_replies_of_every_style(name: str) -> None:
         f"{CODE}\nDone\n",
         f"{CODE}\nExplanation: it is fast\n",
         f"# Reward\n\n{CODE}\n## Notes\n- fast\n",
+        f"Here it is.\n\n{TRIPLE}Reward\nfor speed, mostly.\n{TRIPLE}\nimport math\n\n{CODE}\nBye now.\n",
+        f"Look:\n\n{indented(CODE, '> ')}\nDone.",
         json.dumps([CODE]),
         json.dumps(CODE),
         f"```json\n{json.dumps(CODE)}\n```",
