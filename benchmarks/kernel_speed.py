@@ -7,15 +7,13 @@ reward states and measures as well, which highway-env does not.
     python -m benchmarks.kernel_speed
 """
 
-import os
-import statistics
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from highway_env.envs.highway_env import HighwayEnv, HighwayEnvFast
 
+from benchmarks.figures import Figures, figure, one_core, print_figures
 from driving.vector_env import HighwayVectorEnv
 from search_spaces.scenarios import PRESETS, Scenario
 
@@ -25,8 +23,6 @@ ROUND_S = 3.0
 """How long a round of highway-env takes, s."""
 KERNEL_ROUND_S = 1.0
 """How long a round of the kernel takes, s."""
-
-Figures = dict[str, dict[str, Any]]
 
 
 def upstream(environment: HighwayEnv) -> Callable[[], int]:
@@ -75,17 +71,10 @@ def compare(environment: HighwayEnv, scenario: Scenario) -> tuple[list[float], l
     return [slow for slow, _ in rounds], [fast for _, fast in rounds]
 
 
-def figure(values: Sequence[float], unit: str) -> dict[str, Any]:
-    """Return {median, low, high, unit} of the rounds."""
-    return {"median": statistics.median(values), "low": min(values), "high": max(values), "unit": unit}
-
-
 def measure() -> Figures:
     """Return name -> {median, low, high, unit}; the process is pinned to one core meanwhile."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
     figures: Figures = {}
-    try:
+    with one_core():
         for name, environment, scenario in (
             ("fast", HighwayEnvFast(), PRESETS["highway-fast-v0"]),
             ("default", HighwayEnv(), PRESETS["highway-v0"]),
@@ -95,15 +84,12 @@ def measure() -> Figures:
             figures[f"kernel_vs_highway_env_{name}"] = figure(ratios, "times")
             figures[f"kernel_{name}_steps_per_s"] = figure(ours, "decisions/s")
             figures[f"highway_env_{name}_steps_per_s"] = figure(theirs, "decisions/s")
-    finally:
-        os.sched_setaffinity(0, cores)
     return figures
 
 
 def main() -> None:
     """Print the figures."""
-    for name, each in measure().items():
-        print(f"{name:34} {each['median']:12,.1f}  [{each['low']:,.1f}, {each['high']:,.1f}] {each['unit']}")
+    print_figures(measure())
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
-from typing import Any
 
 import ray
 from ray import tune
@@ -25,6 +23,7 @@ from stable_baselines3.common.vec_env import SubprocVecEnv
 
 from actors.messages import Assignment, Delivery
 from actors.trainer import CandidateTrainer
+from benchmarks.figures import Figures, figure, one_core, print_figures
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import scenario_named
 
@@ -138,18 +137,10 @@ def stable_baselines() -> list[float]:
         env.close()
 
 
-def _figure(values: Sequence[float], unit: str) -> dict[str, Any]:
-    return {"median": statistics.median(values), "low": min(values), "high": max(values), "unit": unit}
-
-
-def measure() -> dict[str, dict[str, Any]]:
+def measure() -> Figures:
     """Return name -> {median, low, high, unit}; the process is pinned to one core meanwhile."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    try:
+    with one_core():
         mine, theirs = ours(), stable_baselines()
-    finally:
-        os.sched_setaffinity(0, cores)
     ratio = {
         "median": statistics.median(mine) / statistics.median(theirs),
         "low": min(mine) / max(theirs),
@@ -157,16 +148,15 @@ def measure() -> dict[str, dict[str, Any]]:
         "unit": "times",
     }
     return {
-        "ppo_steps_per_s": _figure(mine, "environment steps/s"),
-        "sb3_ppo_steps_per_s": _figure(theirs, "environment steps/s"),
+        "ppo_steps_per_s": figure(mine, "environment steps/s"),
+        "sb3_ppo_steps_per_s": figure(theirs, "environment steps/s"),
         "ppo_vs_sb3": ratio,
     }
 
 
 def main() -> None:
     """Print the figures."""
-    for name, figure in measure().items():
-        print(f"{name:24} {figure['median']:12,.1f}  [{figure['low']:,.1f}, {figure['high']:,.1f}] {figure['unit']}")
+    print_figures(measure())
 
 
 if __name__ == "__main__":

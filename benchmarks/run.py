@@ -13,6 +13,8 @@ import os
 import time
 from pathlib import Path
 
+from benchmarks.figures import print_figures
+
 BENCHMARKS = ("kernel_speed", "ppo_speed")
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -29,8 +31,7 @@ def main() -> None:
         started = time.perf_counter()
         print(f"{benchmark}:", flush=True)
         measured = importlib.import_module(f"benchmarks.{benchmark}").measure()
-        for name, each in measured.items():
-            print(f"  {name:34} {each['median']:12,.1f}  [{each['low']:,.1f}, {each['high']:,.1f}] {each['unit']}")
+        print_figures(measured)
         print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
         figures |= measured
         RESULTS.parent.mkdir(exist_ok=True)
