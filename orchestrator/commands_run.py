@@ -157,7 +157,8 @@ def ui(
     with server.server(store.uri, chosen) as child:
         out.print(console.shown(chart_link(f"http://127.0.0.1:{chosen}", store.experiment, search_id)))
         out.print(
-            f"MLflow serves {store.uri}; Ctrl-C ends it. From another machine: ssh -L {chosen}:127.0.0.1:{chosen}"
+            f"MLflow serves {store.uri}; Ctrl-C ends it. "
+            f"From another machine: ssh -L {chosen}:127.0.0.1:{chosen} THIS_MACHINE"
         )
         with contextlib.suppress(KeyboardInterrupt):
             child.wait()
