@@ -118,6 +118,8 @@ def read_keys(path: Path) -> tuple[Secret, ...]:
 
 
 def _entries(text: str, path: Path) -> list[str]:
+    if text.startswith("{"):
+        raise UsageError(f"--keys {path}: expected one key a line or a JSON list of strings, found a JSON object")
     if not text.startswith("["):
         return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     try:

@@ -64,6 +64,7 @@ def test_reads_key_files(tmp_path: Path, text: str) -> None:
         ("\n# none\n", 0o600, "holds no key"),
         (f'["{KEY}"', 0o600, "is none"),
         (f'["{KEY}", 3]', 0o600, "strings only"),
+        (f'{{"key":"{KEY}"}}', 0o600, "found a JSON object"),
         (f"{KEY} second", 0o600, "key 1 holds a space"),
     ],
 )
