@@ -117,24 +117,33 @@ def _found(text: str, depth: int) -> str | None:
     if _is_program(text):
         return text
     blocks = list(_blocks(text.split("\n")))
-    defining = [block for block in blocks if _DEFINITION.search(block)]
-    if defining:
-        complete = [block for block in defining if not _is_stub(block)]
-        return _trimmed((complete or defining)[-1])
-    for candidate in [*reversed(blocks), text]:
-        wrapped = _from_json(candidate, depth + 1) if depth < 2 else None
-        if wrapped is not None:
-            return wrapped
-    if _DEFINITION.search(text):
-        return _trimmed(text)
+    found = [source for source in (_of_block(block, depth) for block in blocks) if source is not None]
+    complete = [source for source in found if not _is_stub(source)]
+    if complete:
+        return _trimmed(complete[-1])
+    whole = _trimmed(text) if _DEFINITION.search(text) else None
+    if whole is not None and parses(whole) and not _is_stub(whole):
+        return whole
+    wrapped = _from_json(text, depth + 1)
+    if wrapped is not None:
+        return wrapped
+    if found or whole is not None:
+        return _trimmed(found[-1]) if found else whole
     if depth < 2 and _QUOTED.search(text):
         return _found(_unquoted(text), depth + 1)
     return blocks[-1] if blocks else None
 
 
+def _of_block(block: str, depth: int) -> str | None:
+    """Return the text of a fenced block that defines the entry point, or what the JSON in it holds."""
+    defines = _DEFINITION.search(block) is not None
+    wrapped = None if defines and block.lstrip()[:1] not in ("{", "[") else _from_json(block, depth + 1)
+    return wrapped or (block if defines else None)
+
+
 def _from_json(text: str, depth: int) -> str | None:
     """Return the last program among the strings of a JSON answer: bare code first, drafts in prose after it."""
-    texts = wrapped_texts(text)
+    texts = wrapped_texts(text) if depth <= 2 else []
     bare = [each for each in texts if _is_program(each) and not _is_stub(each)]
     found = bare or [source for source in (_found(each, depth) for each in texts) if source is not None]
     usable = [each for each in found if parses(each) and not _is_stub(each)] or found
@@ -155,6 +164,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
                 inside, quotes = [opened.group()] if opened else [], 0
         elif _closes(line, mark) and (quotes % 2 == 0 or _margin(line) <= len(lead)):
             yield _unindented(inside, lead)
+            mark = ""
+        elif line.rstrip().endswith(mark) and quotes % 2 == 0 and "#" not in line and not fence:
+            yield _unindented([*inside, line.rstrip().removesuffix(mark)], lead)
             mark = ""
         else:
             inside.append(line)

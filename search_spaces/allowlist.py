@@ -128,7 +128,8 @@ def check_name(name: str, node: ast.AST) -> None:
     """
     if "__" in name:
         message = f"the name {name[:40]!a} has a double underscore"
-        raise ProgramError("E_NAME", message, getattr(node, "lineno", None), "Remove it, or use single underscores.")
+        hint = "Remove the test code." if name == "__name__" else "Remove it, or use single underscores."
+        raise ProgramError("E_NAME", message, getattr(node, "lineno", None), hint)
 
 
 def tolerated(node: ast.Import | ast.ImportFrom) -> bool:

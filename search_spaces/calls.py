@@ -60,7 +60,7 @@ class CallCompiler(ExpressionCompiler):
             raise ProgramError("E_CALL", f"{name} is a variable, not a function", node.lineno, "Rename the variable.")
         if name == "sum":
             return self._sum(node, frame)
-        if name == "dict" and node.keywords and not node.args:
+        if name == "dict" and not node.args:
             pairs = [(each.arg, each.value) for each in node.keywords if each.arg is not None]
             if len(pairs) < len(node.keywords):
                 raise ProgramError("E_NODE", "dict unpacking", node.lineno, "Write each component out.")

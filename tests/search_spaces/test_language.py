@@ -73,6 +73,7 @@ def value(source: str) -> float:
         (body("return sum((1, 2, 3)) + sum([])"), 6.0),
         (body("c = {}", "c['a'] = 1.0", "c['a'] += 2.0", "return c['a'], c"), 3.0),
         (body("c = dict(a=1.0, b=2.0)", "return sum(c.values()), c"), 3.0),
+        (body("c = dict()", "c['a'] = 1.0", "return c['a'], c"), 1.0),
         (body("r = (2.0, {'a': 1.0})", "return r"), 2.0),
         (body("total, parts = 2.0, {'a': 1.0}", "return total, parts"), 2.0),
         (body("return 2.0, {}"), 2.0),
