@@ -11,10 +11,11 @@ _WANTED = f"def {ENTRY}"
 _OBJECT = re.compile(r'\{\s*"')
 _LITERAL = re.compile(r'[:\[,]\s*(?:"""(?P<raw>.*?)(?:"""|\Z)|"(?P<escaped>(?:[^"\\]|\\.)*))', re.DOTALL)
 _OBJECTS = 20
+_TEXTS = 20
 
 
 def wrapped_texts(text: str) -> list[str]:
-    """Return the strings in a JSON answer that mention a definition of `compute_reward`, in their order.
+    """Return the strings in a JSON answer that mention a definition of `compute_reward`: the last 20, in their order.
 
     JSON that is cut off or not quite right is read as far as its strings go. The work is linear in the text's length.
     """
@@ -23,7 +24,7 @@ def wrapped_texts(text: str) -> list[str]:
     found = [each for data in _values(text) for each in _strings(data) if _WANTED in each]
     if not found:
         found = [each for each in _literals(text) if _WANTED in each]
-    return [_unescaped(each) for each in found]
+    return [_unescaped(each) for each in found[-_TEXTS:]]
 
 
 def _values(text: str) -> Iterator[Any]:
