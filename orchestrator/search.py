@@ -67,16 +67,20 @@ def new_search(config: SearchConfig, out: str | None, root: Path, now: datetime)
         now: Names the search.
 
     Raises:
-        RunError: The folder holds a run already.
+        RunError: The folder holds a run already, or cannot be written.
     """
     search_id = f"search-{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:4]}"
     storage = Storage.at(out if out is not None else root / search_id)
     location = str(storage.local_root) if storage.local_root is not None else str(out)
-    if storage.names("events"):
-        raise RunError(f"{location} holds a run already; go on with --resume {location}, or choose another --out")
-    search = Search(plan=config.plan(search_id), location=location)
-    config.save(location)
-    return search
+    try:
+        if storage.names("events"):
+            raise RunError(f"{location} holds a run already; go on with --resume {location}, or choose another --out")
+        config.save(location)
+    except OSError as error:
+        raise RunError(
+            f"{location} cannot be written ({error.strerror or error}); choose another folder with --out"
+        ) from error
+    return Search(plan=config.plan(search_id), location=location)
 
 
 def resumed(location: str, *, take_over: bool = False) -> Search:

@@ -123,3 +123,10 @@ def test_a_folder_that_holds_a_run_is_not_searched_into(home: Path) -> None:
     result = run("--debug", "--out", str(home / "taken"), *TINY)
     assert result.exit_code == 1
     assert "--resume" in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_refused_in_words(home: Path) -> None:
+    (home / "file").write_text("in the way")
+    result = run("--debug", "--out", str(home / "file" / "run"), *TINY)
+    assert result.exit_code == 1
+    assert "cannot be written (Not a directory)" in result.output
