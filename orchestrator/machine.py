@@ -2,8 +2,11 @@
 
 import logging
 import os
+import signal
 import socket
-from collections.abc import Mapping, MutableMapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,18 +76,32 @@ def start_ray(machine: Machine, environ: MutableMapping[str, str] = os.environ) 
     try:
         if ":" in machine.address:
             _reach(machine.address)
-        ray.init(
-            address=machine.address,
-            namespace=NAMESPACE,
-            num_cpus=machine.cpus if local else None,
-            include_dashboard=False if local else None,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            configure_logging=False,
-        )
+        with _own_termination():
+            ray.init(
+                address=machine.address,
+                namespace=NAMESPACE,
+                num_cpus=machine.cpus if local else None,
+                include_dashboard=False if local else None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                configure_logging=False,
+            )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         hint = "" if local else f"; is a Ray running at {machine.address}? --local starts one here"
         raise MachineError(f"Ray could not be {'started' if local else 'joined'}: {error}{hint}") from error
+
+
+@contextmanager
+def _own_termination() -> Iterator[None]:
+    """Keep this process's answer to SIGTERM: Ray installs one that aborts the process on the spot."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _reach(address: str) -> None:

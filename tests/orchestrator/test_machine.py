@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,22 @@ def test_nodes_that_an_autoscaler_may_start_count(tmp_path: Path) -> None:
     config.write_text("[]")
     with pytest.raises(MachineError, match="expected the configuration of a Ray cluster"):
         nodes_to_come(config)
+
+
+TERMINATED = """
+import os, signal, ray
+from orchestrator.machine import Machine, start_ray
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+start_ray(Machine(cpus=0))
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+except KeyboardInterrupt:
+    print("asked to end")
+finally:
+    ray.shutdown()
+"""
+
+
+def test_a_request_to_end_is_still_heard_once_ray_runs() -> None:
+    ended = subprocess.run([sys.executable, "-c", TERMINATED], capture_output=True, text=True, timeout=90, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "asked to end\n"), ended.stderr
