@@ -71,6 +71,8 @@ def evaluate(
     """Measure a trained candidate, or a baseline driver, on episodes that training never saw."""
     from orchestrator import evaluation
 
+    if video is not None and video.suffix.lower() != ".mp4":
+        raise UsageError(f"--video {video}: expected a name that ends in .mp4, the only format that is written")
     entrant, home = _entrant(run, candidate, driver, seed if stochastic else None)
     road = home if scenario is None else scenario_named(scenario)
     count = episodes or (evaluation.UPSTREAM_EPISODES if upstream else evaluation.KERNEL_EPISODES)

@@ -47,6 +47,23 @@ def search(
 
         raise typer.Exit(run_on_head(cluster, sys.argv[1:]))
 
+    asked = {
+        "goal": goal,
+        "population": population,
+        "generations": generations,
+        "steps": steps,
+        "seed": seed,
+        "start_from": [str(path) for path in start_from] if start_from else None,
+        "llm.allow_http": allow_http or None,
+        "gpus_per_trial": gpus_per_trial,
+    }
+    if resume is None:
+        from orchestrator.config import load_config
+
+        load_config(
+            config, settings or (), asked, debug=debug
+        )  # refused before the seconds that the rest takes to load
+
     from orchestrator.launch import Asked, Conditions, go_on, start
 
     conditions = Conditions(
@@ -58,16 +75,6 @@ def search(
             raise UsageError(f"{_flag(changed[0])} would change the search; a resumed one keeps its plan")
         go_on(resume, conditions, os.environ)
         return
-    asked = {
-        "goal": goal,
-        "population": population,
-        "generations": generations,
-        "steps": steps,
-        "seed": seed,
-        "start_from": [str(path) for path in start_from] if start_from else None,
-        "llm.allow_http": allow_http or None,
-        "gpus_per_trial": gpus_per_trial,
-    }
     start(Asked(file=config, settings=settings or (), options=asked, llm=llm), conditions, out, os.environ)
 
 

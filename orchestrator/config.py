@@ -17,10 +17,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from actors.endpoints import absolute_spec
 from actors.keys import redact
 from actors.plan import LLMSettings, SearchPlan
+from actors.replies import extract_program
 from actors.storage import Storage
 from orchestrator.machine import Machine
 from search_spaces.errors import RunError, UsageError
+from search_spaces.language import compile_program
 from search_spaces.ppo import PPOSettings
+from search_spaces.program import Violation
 from search_spaces.scenarios import Scenario, scenario_named
 
 CONFIG_NAME = "config.json"
@@ -136,9 +139,20 @@ class SearchConfig:
                 "scenario": _scenario(model.scenario),
                 "ppo": PPOSettings.from_json(model.ppo.model_dump()),
                 "llm": _llm(LLMSettings.from_json(model.llm.model_dump())),
-                "start_from": tuple(read_text(path, f"start_from: {path}") for path in model.start_from),
+                "start_from": tuple(_starting_program(path) for path in model.start_from),
             }
         )
+
+
+def _starting_program(path: Path) -> str:
+    """Return the text of a user's program; a search that trained another one instead would surprise them."""
+    text = read_text(path, f"start_from: {path}")
+    source = extract_program(text)
+    program = source if isinstance(source, Violation) else compile_program(source)
+    if isinstance(program, Violation):
+        place = f"{path}" if program.line is None else f"{path}, line {program.line}"
+        raise UsageError(f"start_from: {place}: {program.code}: {program.message}. {program.hint}")
+    return text
 
 
 def load_config(

@@ -147,7 +147,7 @@ def picture(progress: Progress) -> RenderableType:
 
 def _headline(progress: Progress) -> str:
     return (
-        f"{progress.search_id}  generation {progress.generation + 1} of {progress.generations}  {progress.phase}"
+        f"{progress.search_id}  generation {progress.generation} (of {progress.generations}, from 0)  {progress.phase}"
         f"{f'  {progress.refused} refused' if progress.refused else ''}"
         f"{f'  {progress.tokens:,} tokens' if progress.tokens else ''}"
     )

@@ -14,6 +14,7 @@ from orchestrator import leaderboard
 from orchestrator.console import plain, shown
 
 _LONGEST_LINEAGE = 40
+_REFUSALS_SHOWN = 10
 """Ancestors that a lineage shows at most."""
 
 
@@ -50,6 +51,10 @@ def show_run(console: Console, record: SearchRecord, *, running: bool, limit: in
     if record.archive.refusals:
         codes = Counter(refusal.code for refusal in record.archive.refusals.values())
         console.print(shown("refused: " + ", ".join(f"{count} {code}" for code, count in codes.most_common())))
+        for refusal in list(record.archive.refusals.values())[:_REFUSALS_SHOWN]:
+            console.print(shown(f"  {refusal.id} ({refusal.origin}) {refusal.code}: {refusal.reason}"))
+        if len(record.archive.refusals) > _REFUSALS_SHOWN:
+            console.print("  ... all of them are in summary.json, under refused")
 
 
 def lineage(archive: Archive, entry: ArchiveEntry) -> Tree:

@@ -76,6 +76,7 @@ def test_show_prints_leaderboard_baselines_lineage_and_refusals(finished: Path) 
     ]
     assert "└── g00-c00" in result.output
     assert "refused: 1 GATE_CONSTANT" in result.output
+    assert re.search(r"g\d\d-r\d{3} \(\w+\) GATE_CONSTANT: ", result.output)
 
 
 def test_show_prints_a_candidate_with_its_difference_from_its_parent(finished: Path) -> None:
@@ -237,3 +238,9 @@ def test_check_says_accept_or_reject_by_its_exit_code(tmp_path: Path) -> None:
     result = run("check", str(bad))
     assert result.exit_code == 1
     assert "E_" in result.stdout
+
+
+def test_a_film_of_another_kind_is_refused_before_anything_is_driven(tmp_path: Path) -> None:
+    result = run("evaluate", "--driver", "idle", "--video", str(tmp_path / "film.gif"))
+    assert result.exit_code == 2
+    assert "ends in .mp4" in result.stderr

@@ -125,3 +125,10 @@ def test_whatever_it_is_given_it_is_a_plan_or_a_usage_error(values: dict[str, ob
     except UsageError:
         return
     assert SearchPlan.from_json(plan.to_json()) == plan
+
+
+def test_a_starting_program_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text('def compute_reward(state):\n    return state["overtake"]\n')
+    with pytest.raises(UsageError, match=r'mine\.py, line 2: E_KEY: .*state\["overtook"\]'):
+        load_config(settings=[f"start_from=[{program}]"])
