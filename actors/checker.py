@@ -93,8 +93,9 @@ class ProgramChecker:
         if child.stdin is None:
             return None
         try:
-            child.stdin.write(json.dumps(text).encode() + b"\n")
-            return self._answer(child, self._seconds)
+            deadline = time.monotonic() + self._seconds
+            _send(child.stdin.fileno(), json.dumps(text).encode() + b"\n", deadline)
+            return self._answer(child, max(0.0, deadline - time.monotonic()))
         except (BrokenPipeError, json.JSONDecodeError, TimeoutError, EOFError):
             self._end()
             return None
@@ -156,6 +157,22 @@ class ProgramChecker:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
         self._child = None
+
+
+def _send(pipe: int, content: bytes, deadline: float) -> None:
+    """Write all of `content`; a child that does not read must not hold its parent.
+
+    Raises:
+        TimeoutError: It was not taken before `deadline`, in seconds of the monotonic clock.
+    """
+    os.set_blocking(pipe, False)
+    rest = memoryview(content)
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_WRITE)
+        while rest:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise TimeoutError
+            rest = rest[os.write(pipe, rest[:_CHUNK]) :]
 
 
 def serve(memory: int) -> None:

@@ -114,3 +114,15 @@ def test_the_child_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 def _others(checker: ProgramChecker) -> set[int]:
     own = {checker._child.pid} if checker._child else set()
     return children() - own
+
+
+def test_a_child_that_does_not_read_holds_nobody() -> None:
+    with ProgramChecker(seconds=0.5) as checker:
+        assert isinstance(checker.check(CODE), RewardProgram)
+        child = checker._child
+        assert child is not None
+        os.kill(child.pid, signal.SIGSTOP)
+        answer = checker.check("x" * 199_000)
+        assert isinstance(answer, Violation)
+        assert answer.code == "E_LIMIT"
+        assert isinstance(checker.check(CODE), RewardProgram)
