@@ -31,8 +31,9 @@ def is_code_alone(text: str) -> bool:
 
 
 def is_prose(line: str) -> bool:
-    """Return whether a line stands at the margin and is no code."""
-    return bool(line.strip()) and line[0] not in " \t" and not is_code(line)
+    """Return whether a line stands at the margin, shows something, and is no code."""
+    shows = any(each.isprintable() and not each.isspace() for each in line)
+    return shows and line[0] not in " \t" and not is_code(line)
 
 
 def is_code(line: str) -> bool:

@@ -161,6 +161,8 @@ def test_finds_the_program(reply: str | bytes) -> None:
         (f"{CODE}state['ttc']\n", "E_NODE"),
         (f"```python\n{CODE}\nprint(compute_reward({{}}))\n```", "E_NODE"),
         (f"```python\n{CODE}    \x00```", "E_ENCODING"),
+        (f"{CODE}\x00", "E_ENCODING"),
+        (f"{CODE}\u200b\n", "E_ENCODING"),
         (b"\xff" + CODE.encode(), "E_ENCODING"),
         ("\ud800" + CODE, "E_ENCODING"),
         (CODE + " " * 200_000, "E_SIZE"),
