@@ -1,8 +1,8 @@
 """PPO settings: what a candidate is trained with, and where each default comes from.
 
-The defaults were chosen on highway-fast-v0 under its native reward. `python -m benchmarks.native_ppo` trains three seeds
-and drives 500 held-out episodes with the deterministic policy: after 300 000 steps a return of 21.6, 22.6 and 22.4, where
-a car that only brakes has 20.8. `docs/decisions/0004-ppo-defaults.md` says what else was tried.
+The defaults were chosen on highway-fast-v0 under its native reward. `python -m benchmarks.native_ppo` trains three
+seeds and drives 500 held-out episodes with the deterministic policy: after 300 000 steps a return of 21.6, 22.6 and
+22.4, where a car that only brakes has 20.8. `docs/decisions/0004-ppo-defaults.md` says what else was tried.
 """
 
 from collections.abc import Mapping

@@ -42,7 +42,14 @@ def test_the_table_shows_generation_candidates_speed_best_and_time_left() -> Non
         shown.show(TRAINING)
         shown.show(replace(TRAINING, notices=(f"careful {HOSTILE}",)))
     text = out.getvalue()
-    for expected in ("generation 1 (of 5, from 0)", "g01-c00", "9,000", "best 0.345 (g00-c01)", "about 75 s left", "2 of 10"):
+    for expected in (
+        "generation 1 (of 5, from 0)",
+        "g01-c00",
+        "9,000",
+        "best 0.345 (g00-c01)",
+        "about 75 s left",
+        "2 of 10",
+    ):
         assert expected in text
     assert "careful [red]x[/] \\x1b[2J" in text
 
