@@ -11,14 +11,8 @@ from typing import Any, TypeVar
 
 from actors.journal import Event
 from actors.message import Message
-from actors.messages import (
-    ArchiveEntry,
-    Candidate,
-    Critique,
-    Fitness,
-    Outcome,
-    Refusal,
-)
+from actors.messages import ArchiveEntry, Candidate, Critique, Fitness, Refusal
+from actors.outcome import Outcome
 
 V = TypeVar("V")
 

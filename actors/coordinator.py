@@ -17,7 +17,8 @@ from actors.deliveries import sound_outcome, store_delivery
 from actors.keys import Credentials
 from actors.ledger import Ledger
 from actors.message import Message
-from actors.messages import Assignment, Candidate, Delivery, Outcome
+from actors.messages import Assignment, Candidate
+from actors.outcome import Delivery, Outcome
 from actors.plan import SearchPlan
 from actors.progress import Pace, Phase, Progress, progress_of
 from actors.record import SearchRecord

@@ -3,7 +3,8 @@
 import json
 from dataclasses import replace
 
-from actors.messages import Candidate, Critique, Delivery, Outcome
+from actors.messages import Candidate, Critique
+from actors.outcome import Delivery, Outcome
 from actors.storage import Storage
 from actors.untrusted import quoted
 

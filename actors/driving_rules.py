@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.fitness import CONSTANTS
-from actors.messages import ArchiveEntry, Finding, Outcome
+from actors.messages import ArchiveEntry, Finding
+from actors.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

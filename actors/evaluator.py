@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from actors.policy import Policy
 from driving.drivers import Act, Driver, run_episodes
 from driving.measures import EpisodeTable, summarise
-from search_spaces.scenarios import HELD_OUT, Scenario
+from search_spaces.scenarios import SELECTION, Scenario
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ def evaluate(
     Args:
         driver: Who drives; `PolicyDriver(policy)` for a policy.
         scenario: The road.
-        seeds: One episode for each; a number counts from the first seed of `scenarios.HELD_OUT`.
+        seeds: One episode for each; a number counts from the first seed of `scenarios.SELECTION`.
 
     Returns:
         metrics: The measures of `driving.measures.summarise`; undefined ones are absent.
@@ -54,6 +54,6 @@ def evaluate(
     Raises:
         ScenarioError: More episodes than the held-out set has, or fewer than one.
     """
-    chosen = HELD_OUT.seeds(seeds) if isinstance(seeds, int) else seeds
+    chosen = SELECTION.seeds(seeds) if isinstance(seeds, int) else seeds
     table = run_episodes(scenario, chosen, driver)
     return summarise(table, scenario), table

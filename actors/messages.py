@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from actors.message import Message
+from actors.outcome import Outcome
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario
 
-Role = Literal["candidate", "baseline"]
+Role = Literal["candidate", "baseline", "replicate", "ablation"]
 Origin = Literal["seed", "user", "evolver", "llm", "baseline"]
-Status = Literal["trained", "faulted", "failed"]
+SeedSetName = Literal["selection", "finals", "report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,42 @@ class ScreenVerdict(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Message):
+    """One thing that the linter, a detector or a rule of the critic noticed.
+
+    Attributes:
+        name: Stable name, such as `lane_weaving`.
+        sentence: What it is, with its numbers.
+        evidence: The numbers, by metric name.
+        value: The number that decided; None where several did.
+        threshold: What it was compared with, in the same unit.
+        source: Where the threshold comes from, in a few words.
+        interval: 95 % interval of `value`, lower and upper end; empty where it has none.
+        seed: Episode that shows it; None where none was looked at.
+        frames: First and last physics frame of that episode that show it, counted from 0; empty likewise.
+    """
+
+    name: str
+    sentence: str
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    value: float | None = None
+    threshold: float | None = None
+    source: str = ""
+    interval: tuple[float, ...] = ()
+    seed: int | None = None
+    frames: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Message):
     """A program that passed language, gate and screen, and is worth a trial.
 
     Attributes:
-        id: `g01-c03` (generations and candidates count from 0), or a baseline's name such as `ppo-native`.
-        generation: Its generation from 0; -1 for a baseline.
-        role: Whether it competes or is there to be compared with.
+        id: `g01-c03` (generations and candidates count from 0), a baseline's name such as `ppo-native`, or, for a
+            replicate or an ablation, what it repeats with a suffix, such as `g01-c03-r2`.
+        generation: Its generation from 0; -1 for all but those that compete.
+        role: Whether it competes, is there to be compared with, repeats one of these with another training seed
+            (`replicate`), or is the champion without one component (`ablation`).
         source: Canonical text of the program, as `RewardProgram.source` prints it.
         digest: `RewardProgram.digest`.
         seed: Seed of its training, fixed when it is accepted.
@@ -52,6 +82,11 @@ class Candidate(Message):
         exchange: Id of the LLM exchange that it came from.
         screen: The screen's verdict; None where nothing was screened.
         warnings: What the gate warned about.
+        lint: What the reward linter found before training.
+        of: For a replicate or an ablation, whom it repeats; None otherwise.
+        stage: Stage of the finals that it belongs to; empty outside.
+        steps: Environment steps that it is trained for; None: those of the plan.
+        seed_set: Episodes that it is measured on.
     """
 
     id: str
@@ -66,6 +101,11 @@ class Candidate(Message):
     exchange: str | None = None
     screen: ScreenVerdict | None = None
     warnings: tuple[str, ...] = ()
+    lint: tuple[Finding, ...] = ()
+    of: str | None = None
+    stage: str = ""
+    steps: int | None = None
+    seed_set: SeedSetName = "selection"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +163,10 @@ class Assignment(Message):
         steps: Environment steps (decisions) to train for.
         ppo: PPO settings.
         scenario: Road that it trains on.
-        held_out: Episodes of the evaluation, counted from the first seed of `scenarios.HELD_OUT`.
-        film: Whether to film the first held-out episode.
+        held_out: Episodes of the evaluation, counted from the first seed of the seed set.
+        seed_set: Seed set of `scenarios.SEED_SETS` that the evaluation takes.
+        rungs: Environment steps at which the policy is measured on the way, rising.
+        film: Whether to film the first episode of the evaluation.
     """
 
     candidate_id: str
@@ -134,87 +176,9 @@ class Assignment(Message):
     ppo: PPOSettings
     scenario: Scenario
     held_out: int = 500
+    seed_set: SeedSetName = "selection"
+    rungs: tuple[int, ...] = ()
     film: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint(Message):
-    """Training episodes that ended since the point before.
-
-    Attributes:
-        steps: Environment steps so far.
-        own_return: Mean undiscounted return under the candidate's own reward; not comparable between candidates.
-        native_return: The same episodes under highway-env's native reward.
-        crash_rate: Share of them that crashed, 0 to 1.
-        length_s: Their mean length, s.
-        episodes: How many they are.
-    """
-
-    steps: int
-    own_return: float
-    native_return: float
-    crash_rate: float
-    length_s: float
-    episodes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracePoint(Message):
-    """One component of the reward over the decisions since the point before.
-
-    Attributes:
-        component: Its name; "total" is the whole reward, "residual" what components leave unexplained.
-        steps: Environment steps so far.
-        low: Smallest value per decision.
-        mean: Mean value.
-        high: Largest value.
-    """
-
-    component: str
-    steps: int
-    low: float
-    mean: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome(Message):
-    """What a trial delivers.
-
-    Attributes:
-        candidate_id: Whose it is.
-        status: `trained`; `faulted` when its program became non-finite; `failed` when the trial broke.
-        reason: Why it is not `trained`, in one sentence; empty otherwise.
-        metrics: Measures by the simulator on held-out episodes (see `docs/metrics.md`); absent ones are undefined.
-        curve: Learning curve.
-        traces: Component traces, about ten points each.
-        env_steps: Environment steps really trained.
-        wall_s: Seconds of training, evaluation and film together.
-    """
-
-    candidate_id: str
-    status: Status
-    reason: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    curve: tuple[CurvePoint, ...] = ()
-    traces: tuple[TracePoint, ...] = ()
-    env_steps: int = 0
-    wall_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """An outcome with its files; the coordinator stores the files and journals the outcome.
-
-    Attributes:
-        outcome: The outcome.
-        policy: `policy.npz` (no pickles inside); None unless trained.
-        film: An mp4 of one held-out episode; None unless filmed.
-    """
-
-    outcome: Outcome
-    policy: bytes | None = None
-    film: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,27 +190,17 @@ class Fitness(Message):
         terms: The weighted terms before the gate: speed, overtake, comfort, ttc, completion; each 0 to 1.
         gate: Factor by which the crash rate scales their weighted sum, 0 to 1.
         at_crash_upper: Fitness at the Wilson 95 % upper bound of the crash rate, 0 to 1.
+        low: Lower end of its 95 % interval (hierarchical bootstrap: training seeds, then episodes); None where the
+            single episodes are not known.
+        high: Upper end.
     """
 
     value: float
     terms: Mapping[str, float]
     gate: float
     at_crash_upper: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding(Message):
-    """One thing that the critic noticed.
-
-    Attributes:
-        name: Stable name, such as `lane_weaving`.
-        sentence: What it is, with its numbers.
-        evidence: The numbers, by metric name.
-    """
-
-    name: str
-    sentence: str
-    evidence: Mapping[str, float] = field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from actors.endpoints import check_spec
 from actors.message import Message
 from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import HELD_OUT, Scenario
+from search_spaces.scenarios import SELECTION, Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,57 @@ _LLM_RANGES: Mapping[str, tuple[float, float]] = {
 DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."
 
 
+Strategy = Literal["evolve", "best-of-n", "eureka", "random"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalsSettings(Message):
+    """How the best candidates are retrained, compared and confirmed when the search is over.
+
+    Training seeds are the largest noise of all (standard deviation of the fitness 0.05 to 0.07), so that a champion
+    that one of them chose is a lucky one.
+
+    Attributes:
+        finalists: How many of the best qualify; 0: no finals, the best candidate of the search is the champion.
+        seeds: Fresh training seeds of each finalist.
+        steps: Environment steps of each of these trainings.
+        leaders: How many of the finalists are trained again for `leader_steps`.
+        leader_steps: Environment steps of the leaders' trainings and of all that confirm.
+        most_seeds: Training seeds at most, where the intervals of the first two overlap.
+        confirm: Further training seeds of the champion and of each trained baseline, measured on report seeds.
+        ablate: Environment steps of the champion's trainings without one of its components; 0: none.
+        replays: Report episodes that the champion drives in highway-env itself; 0: none.
+    """
+
+    finalists: int = 4
+    seeds: int = 3
+    steps: int = 300_000
+    leaders: int = 2
+    leader_steps: int = 1_000_000
+    most_seeds: int = 5
+    confirm: int = 5
+    ablate: int = 300_000
+    replays: int = 100
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _FINALS_RANGES.items():
+            if not low <= getattr(self, name) <= high:
+                raise UsageError(f"finals.{name}: expected {low} to {high}, found {getattr(self, name)}")
+
+
+_FINALS_RANGES: Mapping[str, tuple[int, int]] = {
+    "finalists": (0, 100),
+    "seeds": (1, 100),
+    "steps": (1, 1_000_000_000),
+    "leaders": (1, 100),
+    "leader_steps": (1, 1_000_000_000),
+    "most_seeds": (1, 100),
+    "confirm": (1, 100),
+    "ablate": (0, 1_000_000_000),
+    "replays": (0, 10_000),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Message):
     """What a search is asked to do; fixed for the life of a run.
@@ -86,7 +138,12 @@ class SearchPlan(Message):
         replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
         steady: Whether a free slot is filled at once instead of waiting for the generation.
         attempts: How often a trial whose process died is started again.
-        baselines: Whether baseline drivers and PPO under the native reward are measured too.
+        baselines: Whether baseline drivers, and PPO under the native and the hand-tuned reward, are measured too.
+        strategy: How programs are proposed: `evolve` from the best; `best-of-n` without any feedback; `eureka` from the
+            single best alone; `random` legal programs.
+        finals: How the champion is chosen and confirmed.
+        rungs: Environment steps at which a candidate is measured on the way, rising.
+        early_stopping: Whether a candidate in the worse half at a rung is stopped there (asynchronous halving).
     """
 
     search_id: str
@@ -105,6 +162,10 @@ class SearchPlan(Message):
     steady: bool = False
     attempts: int = 3
     baselines: bool = True
+    strategy: Strategy = "evolve"
+    finals: FinalsSettings = field(default_factory=FinalsSettings)
+    rungs: tuple[int, ...] = (100_000,)
+    early_stopping: bool = False
 
     def __post_init__(self) -> None:
         if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", self.search_id) is None:
@@ -121,7 +182,7 @@ _PLAN_RANGES: Mapping[str, tuple[int, int]] = {
     "generations": (1, 1000),
     "steps": (1, 1_000_000_000),
     "seed": (0, 2**31 - 1),
-    "held_out": (1, HELD_OUT.limit),
+    "held_out": (1, SELECTION.limit),
     "proposals_per_slot": (1, 100),
     "replacements": (0, 100),
     "attempts": (1, 100),

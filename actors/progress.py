@@ -7,7 +7,7 @@ from typing import Literal
 from actors.message import Message
 from actors.record import SearchRecord
 
-TrialStatus = Literal["waiting", "training", "trained", "faulted", "failed"]
+TrialStatus = Literal["waiting", "training", "trained", "stopped", "faulted", "failed"]
 Phase = Literal["locked", "designing", "training", "criticising", "finished", "broken"]
 
 

@@ -10,7 +10,8 @@ from string import Template
 
 from actors.archive import Baseline
 from actors.fitness import CONSTANTS, gate
-from actors.messages import ArchiveEntry, CurvePoint, Refusal, TracePoint
+from actors.messages import ArchiveEntry, Refusal
+from actors.outcome import CurvePoint, TracePoint
 from actors.plan import SearchPlan
 from actors.untrusted import fenced, one_line, quoted
 from driving.kernel.layout import OBSERVED, TARGET_SPEEDS

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actors.messages import CurvePoint, Finding, Outcome, TracePoint
+from actors.messages import Finding
+from actors.outcome import CurvePoint, Outcome, TracePoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

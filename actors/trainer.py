@@ -14,7 +14,8 @@ import ray
 from ray import tune
 from ray.exceptions import RayActorError
 
-from actors.messages import Assignment, Delivery, Outcome
+from actors.messages import Assignment
+from actors.outcome import Delivery, Outcome
 from actors.training import Training
 
 Progress = Callable[[int, float], None]

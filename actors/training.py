@@ -14,14 +14,15 @@ from ray.tune.registry import register_env
 
 from actors.advantages import seed_streams
 from actors.evaluator import PolicyDriver, evaluate
-from actors.messages import Assignment, Delivery, Outcome, Status
+from actors.messages import Assignment
+from actors.outcome import Delivery, Outcome, Status
 from actors.policy import Policy, observation_scaling
 from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config
 from driving.film import film_episode
 from search_spaces.errors import UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
-from search_spaces.scenarios import HELD_OUT
+from search_spaces.scenarios import SELECTION
 
 _TALKATIVE = ("ray.rllib", "ray._common.deprecation", "ray.tune.utils.util")
 """Loggers of RLlib and Tune that warn about their own old names and about GPU monitors, on each build."""
@@ -132,7 +133,7 @@ class Training:
         content = self.policy().to_bytes()
         driver = PolicyDriver(Policy.from_bytes(content))
         metrics, _ = evaluate(driver, assignment.scenario, assignment.held_out)
-        film = film_episode(assignment.scenario, HELD_OUT.first, driver) if assignment.film else None
+        film = film_episode(assignment.scenario, SELECTION.first, driver) if assignment.film else None
         return self._delivery("trained", metrics=metrics, policy=content, film=film)
 
     def _delivery(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.messages import CurvePoint, TracePoint
+from actors.outcome import CurvePoint, TracePoint
 from search_spaces.program import RewardProgram
 from search_spaces.state import FIELD_INDEX
 

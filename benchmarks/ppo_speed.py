@@ -21,7 +21,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from actors.messages import Assignment, Delivery
+from actors.messages import Assignment
+from actors.outcome import Delivery
 from actors.trainer import CandidateTrainer
 from benchmarks.figures import Figures, figure, one_core, print_figures
 from search_spaces.ppo import PPOSettings

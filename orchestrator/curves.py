@@ -6,7 +6,7 @@ from collections import defaultdict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actors.messages import Outcome, TracePoint
+from actors.outcome import Outcome, TracePoint
 from orchestrator.console import plain
 
 _LONGEST_LABEL = 40

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.chat import Exchange
-from actors.messages import ArchiveEntry, Fitness, Outcome
+from actors.messages import ArchiveEntry, Fitness
+from actors.outcome import Outcome
 from orchestrator.tracking import Point
 
 

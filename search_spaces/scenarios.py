@@ -4,6 +4,7 @@ A scenario fixes the road; a seed fixes the traffic on it. An episode is named b
 """
 
 import difflib
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -160,7 +161,21 @@ class SeedSet:
 
 
 TRAINING = SeedSet("training", 0, 10_000_000)
-HELD_OUT = SeedSet("held-out", 10_000_000, 1_000_000)
+"""Traffic that policies are trained in."""
+SELECTION = SeedSet("selection", 10_000_000, 1_000_000)
+"""Traffic that all candidates of all searches are measured in (common random numbers)."""
 GATE = SeedSet("gate", 20_000_000, 100_000)
 SCREEN = SeedSet("screen", 30_000_000, 100_000)
 REPORT = SeedSet("report", 40_000_000, 1_000_000)
+"""Traffic that only those who won the finals, and what they are compared with, ever meet: it selects nobody."""
+FINALS = SeedSet("finals", 50_000_000, 1_000_000)
+"""Traffic that the finals decide on."""
+
+SEED_SETS: Mapping[str, SeedSet] = {each.name: each for each in (TRAINING, SELECTION, GATE, SCREEN, REPORT, FINALS)}
+"""All of them, by name."""
+
+
+def seed_sets_digest() -> str:
+    """Return SHA-256 of all seed sets, as hexadecimal: results under another digest met other traffic."""
+    text = "\n".join(f"{each.name} {each.first} {each.limit}" for each in SEED_SETS.values())
+    return hashlib.sha256(text.encode()).hexdigest()

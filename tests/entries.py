@@ -2,15 +2,8 @@
 
 from actors.archive import Archive
 from actors.fitness import fitness
-from actors.messages import (
-    ArchiveEntry,
-    Candidate,
-    Critique,
-    CurvePoint,
-    Finding,
-    Outcome,
-    TracePoint,
-)
+from actors.messages import ArchiveEntry, Candidate, Critique, Finding
+from actors.outcome import CurvePoint, Outcome, TracePoint
 from search_spaces.starting_programs import STARTING_PROGRAMS
 
 METRICS = {

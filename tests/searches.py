@@ -7,7 +7,7 @@ import numpy as np
 
 from actors.coordinator import Coordinator
 from actors.keys import Credentials
-from actors.messages import Delivery, Outcome
+from actors.outcome import Delivery, Outcome
 from actors.plan import SearchPlan
 from actors.policy import Policy
 from tests.entries import METRICS

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from actors.messages import Assignment, Delivery
+from actors.messages import Assignment
+from actors.outcome import Delivery
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario
 

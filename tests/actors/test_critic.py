@@ -5,7 +5,8 @@ import pytest
 
 from actors.critic import criticise, findings
 from actors.fitness import fitness
-from actors.messages import ArchiveEntry, Candidate, CurvePoint, Outcome, TracePoint
+from actors.messages import ArchiveEntry, Candidate
+from actors.outcome import CurvePoint, Outcome, TracePoint
 
 SOUND: Mapping[str, float] = {
     "crash_rate": 0.02,

@@ -5,7 +5,7 @@ from actors.evaluator import PolicyDriver, evaluate
 from actors.policy import Policy, observation_scaling
 from driving.drivers import driver_named
 from search_spaces.errors import ScenarioError
-from search_spaces.scenarios import HELD_OUT, Scenario
+from search_spaces.scenarios import SELECTION, Scenario
 
 QUIET = Scenario(vehicles=5, duration=10)
 
@@ -29,8 +29,8 @@ def test_a_policy_that_always_brakes_is_measured_as_the_driver_that_always_brake
 
 def test_a_number_of_episodes_counts_from_the_first_held_out_seed():
     by_number, _ = evaluate(driver_named("faster"), QUIET, 8)
-    by_seeds, _ = evaluate(driver_named("faster"), QUIET, range(HELD_OUT.first, HELD_OUT.first + 8))
-    others, _ = evaluate(driver_named("faster"), QUIET, range(HELD_OUT.first + 8, HELD_OUT.first + 16))
+    by_seeds, _ = evaluate(driver_named("faster"), QUIET, range(SELECTION.first, SELECTION.first + 8))
+    others, _ = evaluate(driver_named("faster"), QUIET, range(SELECTION.first + 8, SELECTION.first + 16))
     assert by_number == by_seeds
     assert by_number["native_return"] != others["native_return"]
     with pytest.raises(ScenarioError, match="held-out episodes"):

@@ -6,7 +6,7 @@ import pytest
 from actors.fitness import CONSTANTS, fitness, gate
 from driving.drivers import driver_named, run_episodes
 from driving.measures import summarise
-from search_spaces.scenarios import HELD_OUT, PRESETS
+from search_spaces.scenarios import PRESETS, SELECTION
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 EPISODES = 500
@@ -37,7 +37,7 @@ def test_worked_examples_are_what_the_code_computes(driver: str) -> None:
 @pytest.mark.parametrize("driver", ["slower", "faster", "idm", "mobil"])
 def test_baselines_still_drive_as_the_page_says(driver: str) -> None:
     road = PRESETS["highway-fast-v0"]
-    metrics = summarise(run_episodes(road, HELD_OUT.seeds(EPISODES), driver_named(driver)), road)
+    metrics = summarise(run_episodes(road, SELECTION.seeds(EPISODES), driver_named(driver)), road)
     shown = EXAMPLES[driver][: len(MEASURES)]
     assert [metrics[name] for name in MEASURES] == pytest.approx(shown, abs=6e-3)
 

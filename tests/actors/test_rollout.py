@@ -25,7 +25,7 @@ from driving.vector_env import HighwayVectorEnv
 from search_spaces.language import compile_program
 from search_spaces.ppo import PPOSettings
 from search_spaces.program import RewardProgram
-from search_spaces.scenarios import HELD_OUT, TRAINING, Scenario
+from search_spaces.scenarios import SELECTION, TRAINING, Scenario
 from search_spaces.state import FIELD_INDEX, FIELDS
 
 SHORT = Scenario(duration=6, vehicles=10)
@@ -204,7 +204,7 @@ def test_training_seeds_of_different_candidates_never_meet_each_other_or_the_hel
     ]
     assert len(set.union(*blocks)) == 128 * len(blocks)
     assert all(0 <= seed < TRAINING.limit for block in blocks for seed in block)
-    assert TRAINING.first + TRAINING.limit <= HELD_OUT.first
+    assert TRAINING.first + TRAINING.limit <= SELECTION.first
 
 
 def test_streams_depend_on_the_seed_and_are_independent_of_each_other():

@@ -14,7 +14,7 @@ from small_trials import BREAKS_AT_A_CRASH, ROAD, SETTINGS, SHAPED, Desk, assign
 
 from actors.advantages import ReturnScale
 from actors.evaluator import PolicyDriver, evaluate
-from actors.messages import Delivery, Outcome
+from actors.outcome import Delivery, Outcome
 from actors.policy import Policy, observation_scaling
 from actors.rollout import first_training_seed
 from actors.trainer import CandidateTrainer, train_candidate
@@ -24,7 +24,7 @@ from driving.film import Film
 from driving.vector_env import HighwayVectorEnv
 from search_spaces.errors import UsageError
 from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import HELD_OUT, Scenario
+from search_spaces.scenarios import SELECTION, Scenario
 
 
 def timeless(outcome: Outcome, candidate_id: str = "same") -> Outcome:
@@ -164,7 +164,7 @@ def test_the_exported_policy_acts_as_the_trained_network(first):
             total += len(actions)
             return actions
 
-        seeds = HELD_OUT.seeds(100)
+        seeds = SELECTION.seeds(100)
         tables = [run_episodes(ROAD, seeds, driver) for driver in (as_trained, PolicyDriver(policy))]
     assert (differing, total) == (0, 1000)
     for name, column in tables[0].columns.items():

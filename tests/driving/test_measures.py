@@ -12,7 +12,7 @@ from driving.drivers import driver_named, run_episodes
 from driving.kernel import records
 from driving.measures import EpisodeTable, episode_table, percentile, summarise
 from driving.vector_env import EpisodeRecords
-from search_spaces.scenarios import HELD_OUT, PRESETS, Scenario
+from search_spaces.scenarios import PRESETS, SELECTION, Scenario
 
 FAST = PRESETS["highway-fast-v0"]
 
@@ -124,7 +124,7 @@ def test_rows_can_be_drawn_again():
 def test_constant_actions_drive_as_they_do_on_highway_env(scenario, driver, native_return, crash_rate):
     """Always braking scores 20.7 of 30 and 27.8 of 40 with 2 % and 1 % crashes; the others crash nearly always."""
     road = PRESETS[scenario]
-    metrics = summarise(run_episodes(road, HELD_OUT.seeds(500), driver_named(driver)), road)
+    metrics = summarise(run_episodes(road, SELECTION.seeds(500), driver_named(driver)), road)
     assert metrics["native_return"] == pytest.approx(native_return, abs=0.005)
     assert metrics["crash_rate"] == pytest.approx(crash_rate)
     assert metrics["at_fault_crash_rate"] <= metrics["crash_rate"]

@@ -5,15 +5,8 @@ from pathlib import Path
 from actors.chat import ChatMessage, ChatReply, Exchange
 from actors.fitness import fitness
 from actors.journal import Journal
-from actors.messages import (
-    Candidate,
-    Critique,
-    CurvePoint,
-    Finding,
-    Outcome,
-    Refusal,
-    TracePoint,
-)
+from actors.messages import Candidate, Critique, Finding, Refusal
+from actors.outcome import CurvePoint, Outcome, TracePoint
 from actors.plan import SearchPlan
 from actors.storage import Storage
 

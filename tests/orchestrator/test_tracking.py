@@ -8,7 +8,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
-from actors.messages import Outcome
+from actors.outcome import Outcome
 from driving.film import Film, encode
 from orchestrator.follower import Follower
 from orchestrator.tracking import Store, chart_link, metric_name
