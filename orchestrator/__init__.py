@@ -7,7 +7,7 @@ launch.py, single.py                 a search, or one program, with display, tra
 progress.py, console.py              what a terminal shows, and how untrusted text is made harmless
 follower.py, mirror.py, points.py    the journal, event by event, into MLflow
 tracking.py, ui.py                   the MLflow store, and a server over it
-leaderboard.py, report.py, curves.py what `show` prints and what MLflow keeps of it
+leaderboard.py, show.py, curves.py what `show` prints and what MLflow keeps of it
 runs.py, evaluation.py               finding a run; driving a candidate on other episodes
 check.py, doctor.py, cluster.py      a program's verdict; preflight; typing on a cluster's head
 """

@@ -32,16 +32,16 @@ def show(
     ] = None,
 ) -> None:
     """Show a run: leaderboard with baselines, lineage; or one candidate and its difference from its parents."""
-    from orchestrator import report
+    from orchestrator import show
     from orchestrator.evaluation import choose
     from orchestrator.runs import find_run
 
     found = find_run(run)
     record = found.record()
     if candidate is None:
-        report.show_run(console.results(), record, running=found.is_being_written(), limit=limit)
+        show.show_run(console.results(), record, running=found.is_being_written(), limit=limit)
     else:
-        report.show_candidate(console.results(), record, choose(record.archive, candidate))
+        show.show_candidate(console.results(), record, choose(record.archive, candidate))
 
 
 def evaluate(
