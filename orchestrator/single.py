@@ -25,9 +25,9 @@ from actors.trainer import train_candidate
 from orchestrator.config import load_config, read_text
 from orchestrator.console import messages, results, shown
 from orchestrator.follower import Follower
-from orchestrator.show import show_candidate
 from orchestrator.runs import ROOT, Run, root_of
 from orchestrator.search import new_search
+from orchestrator.show import show_candidate
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram, Violation
 
