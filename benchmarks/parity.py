@@ -13,28 +13,18 @@ processor), exactness cannot be shown, which is said, and the exit status is 1 t
 import argparse
 import dataclasses
 import json
-import math
 import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.parity_cases import Case, Tally, run_case
 from driving.kernel.layout import EGO_IDM, EGO_MOBIL
-from driving.kernel.math import dot, norm
+from driving.probe import DISABLED_FEATURES, differing_functions
 from search_spaces.scenarios import PRESETS, Scenario
-
-DISABLED_FEATURES = "X86_V4 AVX512_ICL AVX512_SPR AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL"
-"""NumPy's names of its AVX-512 code, of releases before and since 2.4; it ignores the ones that it does not know."""
-
-PROBES = 10_000
-"""Arguments tried for each function."""
 
 FAST, DEFAULT = PRESETS["highway-fast-v0"], PRESETS["highway-v0"]
 VARIANTS: tuple[Scenario, ...] = (
@@ -83,34 +73,6 @@ def plan(share: float) -> list[Case]:
     add(240, 60, Case("highway-fast-v0 resets", "resets", FAST, range(0)))
     add(60, 30, Case("highway-v0 resets", "resets", DEFAULT, range(0)))
     return cases
-
-
-def differing_functions() -> list[str]:
-    """Return the NumPy functions, as highway-env calls them here, that do not round as the kernel does."""
-    rng = np.random.default_rng(0)
-    angles = rng.uniform(-10.0, 10.0, PROBES) * 10.0 ** rng.uniform(-6.0, 0.0, PROBES)
-    ratios = np.clip(angles, -1.0, 1.0)
-    exponents = rng.uniform(3.5, 4.5, PROBES)
-    unary: dict[str, tuple[Callable[..., Any], Callable[[float], float], Any]] = {
-        "sin": (np.sin, math.sin, angles),
-        "cos": (np.cos, math.cos, angles),
-        "tan": (np.tan, math.tan, angles),
-        "arcsin": (np.arcsin, math.asin, ratios),
-        "arctan": (np.arctan, math.atan, angles),
-    }
-    # One call for each argument, as highway-env does: NumPy may take other code for whole arrays.
-    differing = [name for name, (ours, libm, x) in unary.items() if any(float(ours(each)) != libm(each) for each in x)]
-    bases = np.abs(angles) / 4.0
-    if any(float(np.power(base, each)) != math.pow(base, each) for base, each in zip(bases, exponents, strict=True)):
-        differing.append("power")
-    if any(float(np.power(base, 2)) != base * base for base in bases):
-        differing.append("square")
-    pairs = rng.normal(0.0, 20.0, (PROBES, 2, 2))
-    if any(float(np.dot(a, b)) != dot(a[0], a[1], b[0], b[1]) for a, b in pairs):
-        differing.append("dot")
-    if any(float(np.linalg.norm(a)) != norm(a[0], a[1]) for a, _ in pairs):
-        differing.append("norm")
-    return differing
 
 
 def prove(cases: list[Case], workers: int) -> tuple[list[str], dict[str, Tally]]:

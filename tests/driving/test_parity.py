@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.parity import differing_functions, plan
+from benchmarks.parity import plan
 from benchmarks.parity_cases import NEGLIGIBLE, Case, Pair, Tally, run_case
 from benchmarks.parity_states import random_state
 from driving.kernel.layout import CRASHED, HEADING, IMPACT_PENDING, SPEED, X, Y
+from driving.probe import differing_functions
 from search_spaces.scenarios import PRESETS
 
 pytestmark = pytest.mark.timeout(900)
