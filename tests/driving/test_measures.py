@@ -94,7 +94,7 @@ def test_a_time_to_collision_that_is_mostly_infinite_has_no_percentile():
 def test_percentiles_are_right_to_within_a_bin(values, share, which):
     edges = records.bin_edges(which)
     counts, _ = np.histogram(values, edges)
-    found = percentile(counts, edges, share)
+    [found] = percentile(counts[None].astype(np.float64), edges, share)
     exact = np.quantile(values, share, method="inverted_cdf")
     place = np.searchsorted(edges, exact, side="right") - 1
     assert edges[max(place - 1, 0)] <= found <= edges[place + 1]
