@@ -151,8 +151,12 @@ class Archive(Message):
         return tuple(taken[:count])
 
     def failed(self, count: int) -> tuple[ArchiveEntry, ...]:
-        """Return the `count` latest whose training did not come to its end, latest first."""
-        broken = [each for each in self.entries() if each.outcome is not None and each.outcome.status != "trained"]
+        """Return the `count` latest whose training broke, latest first; one that was stopped has not failed."""
+        broken = [
+            each
+            for each in self.entries()
+            if each.outcome is not None and each.outcome.status not in ("trained", "stopped")
+        ]
         return tuple(broken[::-1][:count])
 
     def digests(self) -> Mapping[str, str]:

@@ -1,8 +1,8 @@
 """Who knows how far a search is: hands out candidates, takes outcomes, and has the next generation designed.
 
-`ask`, `assignment`, `training`, `deliver`, `tell` and `progress` answer at once; designing, measuring baselines and
-critique happen backstage. Every call may come twice. All state is the journal's: a coordinator that is started again on
-the same folder goes on where the journal ends.
+`ask`, `assignment`, `training`, `rung`, `deliver`, `tell` and `progress` answer at once; designing, measuring baselines
+and critique happen backstage. Every call may come twice. All state is the journal's: a coordinator that is started
+again on the same folder goes on where the journal ends.
 """
 
 import threading
@@ -14,11 +14,12 @@ from typing import Literal
 from actors.agenda import Agenda
 from actors.backstage import Backstage, Inline, Threads
 from actors.deliveries import sound_outcome, store_delivery
+from actors.halving import RungVerdict, reason_to_stop
 from actors.keys import Credentials
 from actors.ledger import Ledger
 from actors.message import Message
 from actors.messages import Assignment, Candidate
-from actors.outcome import Delivery, Outcome
+from actors.outcome import Delivery, Outcome, RungPoint
 from actors.plan import SearchPlan
 from actors.progress import Pace, Phase, Progress, progress_of
 from actors.record import SearchRecord
@@ -136,19 +137,39 @@ class Coordinator:
             RunError: No candidate of that id.
         """
         candidate = self._candidate(candidate_id)
+        competes = candidate.role == "candidate"
         return Assignment(
             candidate_id=candidate_id,
-            source=candidate.source if candidate.role == "candidate" else None,
+            source=candidate.source if competes else None,
             seed=candidate.seed,
             steps=self._plan.steps,
             ppo=self._plan.ppo,
             scenario=self._plan.scenario,
             held_out=self._plan.held_out,
+            rungs=tuple(each for each in self._plan.rungs if each < self._plan.steps) if competes else (),
         )
 
     def training(self, candidate_id: str, steps: int, steps_per_s: float) -> None:
         """Hear how far a trial is."""
         self._paces[candidate_id] = Pace(steps, steps_per_s)
+
+    def rung(self, candidate_id: str, point: RungPoint) -> str | None:
+        """Hear how a candidate drives on the way, and say why it is stopped there; None: it goes on.
+
+        Raises:
+            RunError: No candidate of that id.
+        """
+        self._candidate(candidate_id)
+        with self._lock:
+            known = self.record.rungs.get(candidate_id, ())
+            said = next((each for each in known if each.point.steps == point.steps), None)
+            if said is not None:
+                return said.stopped
+            rivals = [verdict.point for verdicts in self.record.rungs.values() for verdict in verdicts]
+            stopped = reason_to_stop(point, rivals) if self._plan.early_stopping else None
+            verdict = RungVerdict(candidate_id=candidate_id, point=point, stopped=stopped)
+            self._ledger.write("rung", verdict.to_json())
+            return stopped
 
     def deliver(self, delivery: Delivery) -> None:
         """Take an outcome: store its files, write it down, judge it; the first one of a candidate counts.

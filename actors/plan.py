@@ -142,7 +142,7 @@ class SearchPlan(Message):
         strategy: How programs are proposed: `evolve` from the best; `best-of-n` without any feedback; `eureka` from the
             single best alone; `random` legal programs.
         finals: How the champion is chosen and confirmed.
-        rungs: Environment steps at which a candidate is measured on the way, rising.
+        rungs: Environment steps at which a candidate is measured on the way, rising; those from `steps` on are not met.
         early_stopping: Whether a candidate in the worse half at a rung is stopped there (asynchronous halving).
     """
 
@@ -175,6 +175,15 @@ class SearchPlan(Message):
         for name, (low, high) in _PLAN_RANGES.items():
             if not low <= getattr(self, name) <= high:
                 raise UsageError(f"{name}: expected {low} to {high}, found {getattr(self, name)}")
+        if self.strategy == "random" and self.llm.spec is not None:
+            raise UsageError("strategy random draws programs without asking a language model; give it --llm none")
+        if list(self.rungs) != sorted(set(self.rungs)) or any(each < 1 for each in self.rungs):
+            raise UsageError(f"rungs: expected rising numbers of steps from 1, found {list(self.rungs)}")
+        if self.early_stopping and not any(each < self.steps for each in self.rungs):
+            raise UsageError(
+                f"early_stopping: expected a rung below steps ({self.steps}), found {list(self.rungs)}; "
+                "set rungs, such as --set rungs=[50000]"
+            )
 
 
 _PLAN_RANGES: Mapping[str, tuple[int, int]] = {

@@ -9,11 +9,16 @@
 | `screened` | `generation`, `verdicts`: digest, tau, rank, of, at_random and candidate of each proposal |
 | `accepted` | a `Candidate` |
 | `assigned` | `candidate_id`, `trial_id` |
+| `rung` | a `RungVerdict`: a candidate measured on the way, and why it was stopped there (null: it went on) |
 | `trial_failed` | `candidate_id`, `trial_id`, `reason`, `attempt` (from 1) |
 | `delivered` | an `Outcome`; its files are stored already |
 | `judged` | `candidate_id`, `fitness` (null: a needed measure is undefined) |
 | `criticised` | a `Critique` |
 | `baseline` | `name`, `metrics`, `fitness` |
+| `report_baseline` | a `Baseline` that drove the report episodes |
+| `standing` | a `Standing`: who stands where after a stage of the finals; a later one of that stage takes its place |
+| `confirmed` | a `Confirmation` |
+| `ablated` | an `Ablation` |
 | `generation_finished` | `generation`, `best`, `mean` (null: nobody was judged) |
 | `notice` | `text` |
 | `search_finished` | `champion` (null: nobody was judged) |
@@ -23,16 +28,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from actors.archive import Archive, place
+from actors.archive import Archive, Baseline, place
 from actors.chat import ChatFailure, ChatReply
+from actors.halving import RungVerdict
 from actors.journal import Event
 from actors.message import Message
 from actors.messages import Candidate
 from actors.plan import SearchPlan
+from actors.standings import Ablation, Confirmation, Standing
 from search_spaces.errors import JournalError
 
 _ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline"})
 _SILENT = frozenset({"llm_asked", "screened"})
+_STAGES = ("qualifying", "deciding", "", "confirming", "ablation")
+"""Stages of the finals in the order in which they are trained; baselines, which have none, fill workers in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +67,19 @@ class SearchRecord(Message):
         archive: What was learned.
         session: Driver that opened the run last.
         assigned: Candidate id to trial id, of trials that this session started and that have not ended.
+        rungs: Candidate id to what was measured on the way, and what came of it.
         deaths: Candidate id to how many of its trials died.
         replies: What models answered, by exchange id.
         failures: Exchanges without a reply, by exchange id.
         tokens: Tokens of all replies and failures.
         generations: Finished generations.
         notices: What the search said besides.
+        report_baselines: Baseline drivers on the report episodes, by name.
+        standings: Who stands where in the finals, by stage.
+        confirmed: What is claimed of the champion; None until it was confirmed, or where there are no finals.
+        ablation: What each component of the champion is worth; None likewise.
         finished: Whether the search ended by itself.
-        champion: Id of the best candidate, once finished.
+        champion: Id of the winner of the finals, once finished; of the best candidate where there are none.
         earlier_s: Seconds that earlier sessions worked.
         opened_at: When this session began, seconds since 1970 UTC.
         latest_at: When the last event was written.
@@ -76,12 +90,17 @@ class SearchRecord(Message):
     archive: Archive = field(default_factory=Archive)
     session: str = ""
     assigned: Mapping[str, str] = field(default_factory=dict)
+    rungs: Mapping[str, tuple[RungVerdict, ...]] = field(default_factory=dict)
     deaths: Mapping[str, int] = field(default_factory=dict)
     replies: Mapping[str, ChatReply] = field(default_factory=dict)
     failures: Mapping[str, ChatFailure] = field(default_factory=dict)
     tokens: int = 0
     generations: Mapping[str, GenerationScore] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    report_baselines: Mapping[str, Baseline] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    confirmed: Confirmation | None = None
+    ablation: Ablation | None = None
     finished: bool = False
     champion: str | None = None
     earlier_s: float = 0.0
@@ -124,6 +143,10 @@ class SearchRecord(Message):
                 return replace(opened, opened_at=event.time, latest_at=event.time)
             case "assigned":
                 return replace(self, assigned={**self.assigned, data["candidate_id"]: data["trial_id"]})
+            case "rung":
+                verdict = RungVerdict.from_json(data)
+                known = self.rungs.get(verdict.candidate_id, ())
+                return replace(self, rungs={**self.rungs, verdict.candidate_id: (*known, verdict)})
             case "trial_failed":
                 deaths = {**self.deaths, data["candidate_id"]: data["attempt"]}
                 return replace(self, deaths=deaths)._without_assignment(event)
@@ -132,6 +155,15 @@ class SearchRecord(Message):
                 return replace(self, generations={**self.generations, str(data["generation"]): score})
             case "notice":
                 return replace(self, notices=(*self.notices, data["text"]))
+            case "report_baseline":
+                driven = Baseline.from_json(data)
+                return replace(self, report_baselines={**self.report_baselines, driven.name: driven})
+            case "standing":
+                return replace(self, standings={**self.standings, data["stage"]: Standing.from_json(data)})
+            case "confirmed":
+                return replace(self, confirmed=Confirmation.from_json(data))
+            case "ablated":
+                return replace(self, ablation=Ablation.from_json(data))
             case "search_finished":
                 return replace(self, finished=True, champion=data["champion"])
         raise JournalError(f"event {event.sequence}: unknown kind {event.kind!r}; a newer release wrote this run")
@@ -150,13 +182,13 @@ class SearchRecord(Message):
         return replace(self, assigned={key: trial for key, trial in self.assigned.items() if key != gone})
 
     def waiting(self) -> list[Candidate]:
-        """Return the accepted candidates that no trial works on: those of the search by id, then baselines."""
+        """Return the accepted candidates that no trial works on, by urgency: those of the search by id, then others."""
         free = [
             each
             for key, each in self.archive.candidates.items()
             if key not in self.archive.outcomes and key not in self.assigned
         ]
-        return sorted(free, key=lambda each: (each.role != "candidate", place(each)))
+        return sorted(free, key=lambda each: (_urgency(each), place(each)))
 
     def missing(self, generation: int) -> int:
         """Return how many candidates of a generation have not been accepted yet."""
@@ -178,3 +210,7 @@ class SearchRecord(Message):
         if not values:
             return GenerationScore(best=None, mean=None)
         return GenerationScore(best=max(values), mean=sum(values) / len(values))
+
+
+def _urgency(candidate: Candidate) -> int:
+    return -1 if candidate.role == "candidate" else _STAGES.index(candidate.stage)

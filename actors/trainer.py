@@ -15,11 +15,14 @@ from ray import tune
 from ray.exceptions import RayActorError
 
 from actors.messages import Assignment
-from actors.outcome import Delivery, Outcome
+from actors.outcome import Delivery, Outcome, RungPoint
 from actors.training import Training
 
 Progress = Callable[[int, float], None]
 """Called with environment steps so far and steps per second; an exception that it raises ends the training."""
+
+OnRung = Callable[[RungPoint], str | None]
+"""Called with each measurement on the way; returns why the training ends there, None: it goes on."""
 
 REPORT_EVERY_S = 0.5
 """Least time between two progress reports to the coordinator, s."""
@@ -33,24 +36,30 @@ REASON_LIMIT = 500
 logger = logging.getLogger(__name__)
 
 
-def train_candidate(assignment: Assignment, on_progress: Progress | None = None) -> Delivery:
+def train_candidate(
+    assignment: Assignment, on_progress: Progress | None = None, on_rung: OnRung | None = None
+) -> Delivery:
     """Run a whole trial in this process.
 
     Args:
         assignment: What to train; the outcome (apart from its wall clock) depends on nothing else.
         on_progress: Called after each batch.
+        on_rung: Called at each rung of the assignment.
 
     Returns:
-        The outcome, `trained`, `faulted` or (diverged) `failed`, with its files.
+        The outcome, `trained`, `stopped`, `faulted` or (diverged) `failed`, with its files.
 
     Raises:
         UsageError: A source that the language refuses.
     """
     with Training(assignment) as training:
         while not training.finished:
-            training.advance()
+            point = training.advance()
             if on_progress is not None:
                 on_progress(training.steps, training.steps_per_s)
+            reason = on_rung(point) if point is not None and on_rung is not None else None
+            if reason is not None:
+                training.stop(reason)
         return training.outcome()
 
 
@@ -58,8 +67,8 @@ class CandidateTrainer(tune.Trainable):
     """A trial under Ray Tune; its process goes on to the next candidate (`reuse_actors=True`).
 
     The configuration holds `candidate` (an id), `coordinator` and `namespace` (the actor's name). The trial fetches its
-    assignment from that actor, delivers the outcome to it, and only then reports `done` to Tune, so that a process that
-    dies after delivery is never trained again.
+    assignment from that actor, asks it at each rung whether to go on, delivers the outcome to it, and only then reports
+    `done` to Tune, so that a process that dies after delivery is never trained again.
     """
 
     def setup(self, config: dict[str, Any]) -> None:
@@ -83,18 +92,26 @@ class CandidateTrainer(tune.Trainable):
             self._training = None
 
     def step(self) -> dict[str, Any]:
-        """Train for a slice of time; deliver when there is an outcome."""
+        """Train for a slice of time or up to a rung; deliver when there is an outcome."""
         training = self._training
         assignment = training.assignment if training else self._call("assignment", self._candidate)
-        delivery = self._advance(assignment)
-        if delivery is None:
+        reached = self._advance(assignment)
+        if isinstance(reached, RungPoint):
+            self._ask_at(reached)
+        if not isinstance(reached, Delivery):
             return {"done": False}
         self.cleanup()
-        self._call("deliver", delivery)
-        return {"env_steps": delivery.outcome.env_steps, "status": delivery.outcome.status, "done": True}
+        self._call("deliver", reached)
+        return {"env_steps": reached.outcome.env_steps, "status": reached.outcome.status, "done": True}
 
-    def _advance(self, assignment: Assignment) -> Delivery | None:
-        """Return the delivery once there is one.
+    def _ask_at(self, point: RungPoint) -> None:
+        """Ask whether the training ends at the rung that it has reached."""
+        reason = self._call("rung", self._candidate, point)
+        if reason is not None and self._training is not None:
+            self._training.stop(reason)
+
+    def _advance(self, assignment: Assignment) -> Delivery | RungPoint | None:
+        """Train on; return the delivery once there is one, and the measurement at a rung.
 
         This is the fault boundary of a trial: whatever breaks in it would break again if Tune started it again, so it
         becomes a `failed` outcome. A process that dies is another matter, and Tune's.
@@ -104,8 +121,10 @@ class CandidateTrainer(tune.Trainable):
                 self._training = Training(assignment)
             deadline = time.monotonic() + SLICE_S
             while not self._training.finished:
-                self._training.advance()
+                point = self._training.advance()
                 self._report(self._training)
+                if point is not None:
+                    return point
                 if time.monotonic() >= deadline:
                     return None
             return self._training.outcome()

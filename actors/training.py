@@ -1,9 +1,10 @@
-"""One PPO run of a candidate: built from its assignment, advanced batch by batch, measured and filmed at the end."""
+"""One PPO run of a candidate: built from its assignment, advanced by batches, measured on the way and at its end."""
 
 import logging
 import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,18 +15,32 @@ from ray.tune.registry import register_env
 
 from actors.advantages import seed_streams
 from actors.evaluator import PolicyDriver, evaluate
+from actors.fitness import fitness
 from actors.messages import Assignment
-from actors.outcome import Delivery, Outcome, Status
+from actors.outcome import Delivery, Outcome, RungPoint, Status
 from actors.policy import Policy, observation_scaling
 from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config
 from driving.film import film_episode
-from search_spaces.errors import UsageError
+from search_spaces.errors import PolicyError, UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 from search_spaces.scenarios import SELECTION
 
 _TALKATIVE = ("ray.rllib", "ray._common.deprecation", "ray.tune.utils.util")
 """Loggers of RLlib and Tune that warn about their own old names and about GPU monitors, on each build."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """A policy with its evaluation.
+
+    Attributes:
+        policy: `policy.npz`.
+        metrics: Measures on the episodes of the evaluation.
+    """
+
+    policy: bytes
+    metrics: Mapping[str, float]
 
 
 class Training:
@@ -36,6 +51,7 @@ class Training:
     Attributes:
         assignment: What is trained.
         runner: What drives the environments and keeps curve, traces and fault.
+        rungs: Measurements on the way, so far.
     """
 
     def __init__(self, assignment: Assignment) -> None:
@@ -59,6 +75,10 @@ class Training:
             self._algorithm = ppo_config(assignment, program, on_gpu=_has_gpu()).build_algo()
         self.runner: BatchedEnvRunner = self._algorithm.env_runner
         self._diverged: str | None = None
+        self._stopped: str | None = None
+        self.rungs: list[RungPoint] = []
+        self._rungs_ahead = list(assignment.rungs)
+        self._at_rung: _Measured | None = None
         self._started = time.perf_counter()
 
     def __enter__(self) -> Self:
@@ -97,15 +117,49 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether the steps are done, the reward broke or the network diverged."""
-        return self.runner.fault is not None or self._diverged is not None or self.steps >= self.assignment.steps
+        """Whether the steps are done, it was stopped, the reward broke or the network diverged."""
+        broken = self.runner.fault is not None or self._diverged is not None
+        return broken or self._stopped is not None or self.steps >= self.assignment.steps
 
-    def advance(self) -> None:
-        """Train on one more batch."""
+    def advance(self) -> RungPoint | None:
+        """Train on one more batch, and measure the policy where a rung of the assignment is reached.
+
+        The measurement draws on nothing that the training uses: with and without rungs it trains the same policy.
+
+        Returns:
+            The measurement; None between rungs. What the last batch reaches is measured by `outcome` alone.
+        """
         try:
             self._algorithm.train()
-        except FloatingPointError as diverged:
+            if self.finished or not self._reached_rung():
+                return None
+            self._at_rung = self._measure()
+        except (FloatingPointError, PolicyError) as diverged:
             self._diverged = str(diverged)
+            return None
+        metrics = self._at_rung.metrics
+        judged = fitness(metrics)
+        point = RungPoint(
+            steps=self.steps,
+            fitness=None if judged is None else judged.value,
+            native_return=metrics["native_return"],
+            crash_rate=metrics["crash_rate"],
+        )
+        self.rungs.append(point)
+        return point
+
+    def stop(self, reason: str) -> None:
+        """End the training at the rung that was just reached.
+
+        Args:
+            reason: Why, in one sentence.
+        """
+        self._stopped = reason
+
+    def _reached_rung(self) -> bool:
+        reached = [each for each in self._rungs_ahead if each <= self.steps]
+        del self._rungs_ahead[: len(reached)]
+        return bool(reached)
 
     def policy(self) -> Policy:
         """Return the policy as it stands.
@@ -130,32 +184,34 @@ class Training:
             return self._delivery("faulted", reason=fault.sentence())
         if self._diverged is not None:
             return self._delivery("failed", reason=f"training diverged after {self.steps} steps: {self._diverged}")
+        if self._stopped is not None:
+            return self._delivery("stopped", reason=self._stopped, measured=self._at_rung)
+        measured = self._measure()
+        driver = PolicyDriver(Policy.from_bytes(measured.policy))
+        film = film_episode(assignment.scenario, SELECTION.first, driver) if assignment.film else None
+        return self._delivery("trained", measured=measured, film=film)
+
+    def _measure(self) -> _Measured:
         content = self.policy().to_bytes()
         driver = PolicyDriver(Policy.from_bytes(content))
-        metrics, _ = evaluate(driver, assignment.scenario, assignment.held_out)
-        film = film_episode(assignment.scenario, SELECTION.first, driver) if assignment.film else None
-        return self._delivery("trained", metrics=metrics, policy=content, film=film)
+        metrics, _ = evaluate(driver, self.assignment.scenario, self.assignment.held_out)
+        return _Measured(content, metrics)
 
     def _delivery(
-        self,
-        status: Status,
-        *,
-        reason: str = "",
-        metrics: Mapping[str, float] | None = None,
-        policy: bytes | None = None,
-        film: bytes | None = None,
+        self, status: Status, *, reason: str = "", measured: _Measured | None = None, film: bytes | None = None
     ) -> Delivery:
         outcome = Outcome(
             candidate_id=self.assignment.candidate_id,
             status=status,
             reason=reason,
-            metrics=metrics or {},
+            metrics=measured.metrics if measured else {},
             curve=tuple(self.runner.curve.points),
+            rungs=tuple(self.rungs),
             traces=tuple(self.runner.traces.points),
             env_steps=self.steps,
             wall_s=time.perf_counter() - self._started,
         )
-        return Delivery(outcome=outcome, policy=policy, film=film)
+        return Delivery(outcome=outcome, policy=measured.policy if measured else None, film=film)
 
 
 def _compiled(assignment: Assignment) -> RewardProgram | None:

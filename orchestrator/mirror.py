@@ -101,7 +101,7 @@ class Mirror:
             self._position = int(self._store.tags(parent).get(POSITION, -1))
             self._children = self._store.find({"mlflow.parentRunId": parent})
         else:
-            tags = mine | {"role": "search", "goal": plan.goal}
+            tags = mine | {"role": "search", "strategy": plan.strategy, "goal": plan.goal}
             parent = self._store.create(plan.search_id, tags, started_ms=time_ms)
         charts = ["fitness/value", *(f"eval/{column.metric}" for column in leaderboard.COLUMNS)]
         self._store.share_view(plan.search_id, charts)
@@ -168,7 +168,7 @@ class Mirror:
         if film is not None:
             self._store.put_bytes(run, film, "episode.mp4")
         if outcome.status != "trained":
-            self._store.end(run, "FAILED", time_ms)
+            self._store.end(run, "FINISHED" if outcome.status == "stopped" else "FAILED", time_ms)
 
     def _judged(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]
@@ -224,10 +224,12 @@ class Mirror:
             if value is not None
         ]
         ranked = [entry for entry in self._record.archive.ranked() if entry.candidate.generation == generation]
+        stopped = sum(each.outcome is not None and each.outcome.status == "stopped" for each in mine)
         refused = sum(each.generation == generation for each in self._record.archive.refusals.values())
         points += [
             Point("generation/trained", len(ranked), generation),
-            Point("generation/failed", len(mine) - len(ranked), generation),
+            Point("generation/failed", len(mine) - len(ranked) - stopped, generation),
+            Point("generation/stopped", stopped, generation),
             Point("generation/refused", refused, generation),
         ]
         self._store.log(self._parent, points=points, time_ms=time_ms)

@@ -68,6 +68,17 @@ Seed = Annotated[
         "--seed", metavar="N", help="Seed of all randomness.", show_default=_default("seed"), rich_help_panel=_WHAT
     ),
 ]
+EarlyStop = Annotated[bool, switch("--early-stop", "Stop a candidate that is in the worse half at a rung.", _WHAT)]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="evolve; or a control at the same budget: best-of-n (no feedback), eureka (from the best alone), random.",
+        show_default=_default("strategy"),
+        rich_help_panel=_WHAT,
+    ),
+]
 StartFrom = Annotated[
     list[Path] | None,
     typer.Option(

@@ -108,7 +108,7 @@ class PlainDisplay:
             self.say(notice)
         self._notices = len(progress.notices)
         for trial in progress.trials:
-            if trial.status in ("trained", "faulted", "failed") and trial.id not in self._ended:
+            if trial.status in ("trained", "stopped", "faulted", "failed") and trial.id not in self._ended:
                 if trial.status == "trained" and trial.fitness is None:
                     continue  # judged a moment later
                 self._ended.add(trial.id)

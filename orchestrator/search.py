@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ def _run_here(search: Search, credentials: Credentials, watch: Watch) -> None:
                 coordinator.training(candidate, steps, steps_per_s)
                 watch(coordinator.progress())
 
-            coordinator.deliver(train_candidate(coordinator.assignment(candidate), show))
+            ask_at_rung = partial(coordinator.rung, candidate)
+            coordinator.deliver(train_candidate(coordinator.assignment(candidate), show, ask_at_rung))
             coordinator.tell(trial, None)
         watch(coordinator.progress())
     finally:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.messages import Assignment
-from actors.outcome import Delivery
+from actors.outcome import Delivery, RungPoint
 from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario
 
@@ -52,10 +52,15 @@ class Desk:
             return assignment(candidate_id, source=BREAKS_AT_A_CRASH)
         if candidate_id == "g00-c03":
             return assignment(candidate_id, source="def compute_reward(state): return state['sped_ms']")
+        if candidate_id in ("g00-c04", "g00-c05"):
+            return assignment(candidate_id, rungs=(512, 1000))
         return assignment(candidate_id, seed=5 if candidate_id == "g00-c01" else 4)
 
     def training(self, candidate_id: str, steps: int, steps_per_s: float) -> None:
         (self._folder / f"{candidate_id}.progress").write_text(f"{steps} {steps_per_s}")
+
+    def rung(self, candidate_id: str, point: RungPoint) -> str | None:
+        return "enough" if candidate_id == "g00-c05" and point.steps > 512 else None
 
     def deliver(self, delivery: Delivery) -> None:
         name = delivery.outcome.candidate_id

@@ -14,6 +14,7 @@ from small_trials import BREAKS_AT_A_CRASH, ROAD, SETTINGS, SHAPED, Desk, assign
 
 from actors.advantages import ReturnScale
 from actors.evaluator import PolicyDriver, evaluate
+from actors.fitness import fitness
 from actors.outcome import Delivery, Outcome
 from actors.policy import Policy, observation_scaling
 from actors.rollout import first_training_seed
@@ -215,6 +216,38 @@ def test_progress_is_told_and_may_end_the_training(first):
     assert train_candidate(assignment()).policy == first.policy
 
 
+def test_measuring_on_the_way_changes_nothing(first):
+    seen = []
+    measured = train_candidate(assignment(rungs=(1, 600, 700, 2048)), on_rung=seen.append)
+    assert measured.policy == first.policy
+    assert timeless(replace(measured.outcome, rungs=())) == timeless(first.outcome)
+    assert [point.steps for point in measured.outcome.rungs] == [512, 1024]
+    assert tuple(seen) == measured.outcome.rungs
+
+
+def test_a_rung_is_what_a_training_of_that_length_ends_with(first):
+    (point,) = train_candidate(assignment(rungs=(1024,))).outcome.rungs
+    metrics = train_candidate(assignment(steps=1024)).outcome.metrics
+    judged = fitness(metrics, 20)
+    assert (point.steps, point.native_return, point.crash_rate) == (
+        1024,
+        metrics["native_return"],
+        metrics["crash_rate"],
+    )
+    assert point.fitness == (judged.value if judged else None)
+
+
+def test_a_stopped_trial_delivers_what_it_was_at_the_rung(first):
+    stopped = train_candidate(assignment(rungs=(512, 1024), film=True), on_rung=lambda point: f"at {point.steps}")
+    short = train_candidate(assignment(steps=512))
+    assert (stopped.outcome.status, stopped.outcome.reason) == ("stopped", "at 512")
+    assert stopped.outcome.env_steps == 512
+    assert len(stopped.outcome.rungs) == 1
+    assert stopped.policy == short.policy
+    assert stopped.outcome.metrics == short.outcome.metrics
+    assert stopped.film is None
+
+
 @pytest.mark.gpu
 def test_a_trial_learns_on_the_gpu_that_it_is_given(first):
     ray.shutdown()
@@ -261,7 +294,7 @@ def test_under_tune_a_reused_worker_delivers_the_same_and_survives_its_coordinat
     ray.init(address="local", num_cpus=1, include_dashboard=False, namespace="test", log_to_driver=False)
     ray.cloudpickle.register_pickle_by_value(small_trials)
     actor = ray.remote(Desk).options(name="desk", num_cpus=0, max_restarts=1).remote(str(tmp_path))
-    names = ["g00-c00", "g00-c01", "g00-c02", "g00-c03", "g00-c04"]
+    names = [f"g00-c{number:02d}" for number in range(6)]
     grid = tune.Tuner(
         tune.with_resources(CandidateTrainer, {"cpu": 1}),
         param_space={"candidate": tune.grid_search(names), "coordinator": "desk", "namespace": "test"},
@@ -278,11 +311,14 @@ def test_under_tune_a_reused_worker_delivers_the_same_and_survives_its_coordinat
     assert all(result.metrics["done"] for result in grid)
     outcomes = {name: Outcome.from_json(json.loads((tmp_path / f"{name}.json").read_text())) for name in names}
     statuses = [outcomes[name].status for name in names]
-    assert statuses == ["trained", "trained", "faulted", "failed", "trained"]
+    assert statuses == ["trained", "trained", "faulted", "failed", "trained", "stopped"]
     assert "UsageError" in outcomes["g00-c03"].reason
     assert (tmp_path / "crashed").exists()
     assert (tmp_path / "g00-c00.progress").exists()
     for name in ("g00-c00", "g00-c04"):
         assert (tmp_path / f"{name}.npz").read_bytes() == first.policy
-        assert timeless(outcomes[name]) == timeless(first.outcome)
+        assert timeless(replace(outcomes[name], rungs=())) == timeless(first.outcome)
+    assert [point.steps for point in outcomes["g00-c04"].rungs] == [512, 1024]
+    assert (outcomes["g00-c05"].env_steps, outcomes["g00-c05"].reason) == (1024, "enough")
+    assert Policy.from_bytes((tmp_path / "g00-c05.npz").read_bytes())
     assert (tmp_path / "g00-c01.npz").read_bytes() != first.policy
