@@ -19,12 +19,14 @@ import imageio_ffmpeg
 import numpy as np
 
 from driving.drivers import Act, Driver
-from driving.renderer import Picture, Renderer, draw_episode, draw_label
+from driving.renderer import Picture, Renderer, draw_episode, draw_label, frame_states
 from search_spaces.errors import MachineError, UsageError
 from search_spaces.scenarios import Scenario
 
 LABEL_HEIGHT = 20
 """Height of a label above a film of a contact sheet, px."""
+CLIP_MARGIN_S = 2.0
+"""What a clip shows before and after the frames that it is about, s."""
 
 
 def film_episode(scenario: Scenario, seed: int, driver: Driver | Act) -> bytes:
@@ -43,6 +45,38 @@ def film_episode(scenario: Scenario, seed: int, driver: Driver | Act) -> bytes:
         MachineError: The encoder is missing or fails.
     """
     return encode(draw_episode(Renderer(scenario), scenario, seed, driver), scenario.simulation_frequency)
+
+
+def film_clip(scenario: Scenario, seed: int, driver: Driver | Act, first: int, last: int) -> bytes:
+    """Film a part of an episode, with `CLIP_MARGIN_S` before and after it as far as the episode goes.
+
+    Args:
+        scenario: The road.
+        seed: Seed of the episode.
+        driver: Who drives.
+        first: First physics frame of the part; 0 is the start of the episode.
+        last: Last one.
+
+    Returns:
+        An mp4 as `film_episode` makes it, one picture for each physics frame.
+
+    Raises:
+        UsageError: Frames that the episode does not have.
+        MachineError: The encoder is missing or fails.
+    """
+    margin = round(CLIP_MARGIN_S * scenario.simulation_frequency)
+    states = [
+        state
+        for frames in frame_states(scenario, seed, driver)
+        for state in zip(frames.vehicles, frames.flags, strict=True)
+    ]
+    if not 0 <= first <= last < len(states):
+        raise UsageError(
+            f"clip of episode {seed}: expected frames first <= last in [0, {len(states) - 1}], got {first} to {last}"
+        )
+    renderer = Renderer(scenario)
+    shown = states[max(first - margin, 0) : last + margin + 1]
+    return encode((renderer.draw(vehicles, flags) for vehicles, flags in shown), scenario.simulation_frequency)
 
 
 def encode(pictures: Iterable[Picture], rate: float) -> bytes:

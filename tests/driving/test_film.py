@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from driving.drivers import driver_named, run_episodes
-from driving.film import LABEL_HEIGHT, Film, contact_sheet, encode, film_episode
+from driving.film import CLIP_MARGIN_S, LABEL_HEIGHT, Film, contact_sheet, encode, film_clip, film_episode
 from driving.kernel.layout import X
 from driving.renderer import HEIGHT, WIDTH, frame_states, show_episode
 from search_spaces.errors import MachineError, UsageError
@@ -103,6 +103,24 @@ def test_a_contact_sheet_shows_all_films_to_the_end_of_the_longest(crash, calm, 
     assert share(last[bottom + LABEL_HEIGHT :, :WIDTH], EGO) > 0.001
     assert last[bottom:, WIDTH:].max() < 30
     assert last[:LABEL_HEIGHT, :200].max() > 150
+
+
+@pytest.mark.parametrize(("first", "last", "begin", "end"), [(14, 17, 4, 27), (0, 2, 0, 12), (35, 40, 25, 40)])
+def test_a_clip_shows_the_frames_with_a_margin(calm, tmp_path, first, last, begin, end):
+    assert CLIP_MARGIN_S * SCENARIO.simulation_frequency == 10
+    _, whole = watch(calm, tmp_path)
+    rate, pictures = watch(film_clip(SCENARIO, SEED, driver_named("slower"), first, last), tmp_path)
+    assert rate == SCENARIO.simulation_frequency
+    assert len(pictures) == end - begin + 1
+    right = np.abs(pictures - whole[begin : end + 1].astype(int)).mean()
+    nearly = np.abs(pictures[1:] - whole[begin:end].astype(int)).mean()
+    assert right < nearly / 3
+
+
+def test_a_clip_of_frames_that_are_not_there_is_refused():
+    for first, last in ((-1, 3), (5, 4), (0, 41)):
+        with pytest.raises(UsageError, match=r"in \[0, 40\]"):
+            film_clip(SCENARIO, SEED, driver_named("slower"), first, last)
 
 
 def test_misuse_is_refused(calm, tmp_path):
