@@ -60,7 +60,7 @@ class Agenda:
         for candidate_id, outcome in archive.outcomes.items():
             if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
                 continue
-            judged = fitness(outcome.metrics, self._plan.held_out)
+            judged = fitness(outcome.metrics)
             value = judged.to_json() if judged else None
             if archive.candidates[candidate_id].role == "baseline":
                 data = {"name": candidate_id, "metrics": dict(outcome.metrics), "fitness": value}

@@ -25,7 +25,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from actors.intervals import wilson
+import numpy as np
+from numpy.typing import NDArray
+
 from actors.messages import Fitness
 
 _WEIGHTS = {"speed": 0.30, "overtake": 0.25, "comfort": 0.10, "ttc": 0.20, "completion": 0.15}
@@ -75,11 +77,14 @@ NEEDED = ("speed_ms", "progress_ms", "overtakes_per_min", "accel_rms_ms2", "ttc_
 """The measures that the fitness is made of."""
 
 
-def terms(metrics: Mapping[str, float]) -> dict[str, float]:
+def terms(metrics: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
     """Return the terms before weights and gate, each 0 to 1.
 
     Args:
-        metrics: Measures by name; all of `NEEDED` but the crash rate.
+        metrics: Measures by name, float64 arrays of one shape; all of `NEEDED` but the crash rate.
+
+    Returns:
+        Term to float64 of that shape; NaN where a measure is.
     """
     constants = CONSTANTS
     progress = metrics["progress_ms"] - constants.slow_ms
@@ -93,49 +98,56 @@ def terms(metrics: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def gate(crash_rate: float) -> float:
+def gate(crash_rate: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what the crash rate leaves of the terms.
 
     Args:
-        crash_rate: Share of episodes that crash, 0 to 1.
+        crash_rate: Shares of episodes that crash, 0 to 1, float64 of any shape.
 
     Returns:
-        A factor, 1 at no crashes, never rising with the crash rate.
+        Factors of the same shape, 1 at no crashes, never rising with the crash rate.
     """
     constants = CONSTANTS
-    open_gate = _sigmoid(constants.gate_centre / constants.gate_width)
+    open_gate = _sigmoid(np.array(constants.gate_centre / constants.gate_width))
     factor = _sigmoid((constants.gate_centre - crash_rate) / constants.gate_width) / open_gate
-    return factor * constants.hopeless_factor if crash_rate > constants.hopeless else factor
+    return np.where(crash_rate > constants.hopeless, factor * constants.hopeless_factor, factor)
 
 
-def fitness(metrics: Mapping[str, float], episodes: int) -> Fitness | None:
-    """Judge measured driving.
+def scores(metrics: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the fitness of many sets of measures.
 
-    The gate takes the crash rate as measured. `at_crash_upper` takes the upper end of its Wilson interval instead:
-    what can be claimed rather than what was seen.
+    Args:
+        metrics: Measures by name, float64 arrays of one shape; all of `NEEDED`.
+
+    Returns:
+        float64 of that shape, 0 to 1; NaN where a needed measure is.
+    """
+    return _weighted(terms(metrics)) * gate(metrics["crash_rate"])
+
+
+def fitness(metrics: Mapping[str, float]) -> Fitness | None:
+    """Judge measured driving, without an interval; `comparison.judge` adds it where single episodes are known.
 
     Args:
         metrics: Measures on held-out episodes, by name.
-        episodes: How many episodes they come from, at least 1.
 
     Returns:
         The fitness, or None when a needed measure is absent or not finite: what was not measured is not ranked.
-
-    Raises:
-        ValueError: No episodes.
     """
     if not all(name in metrics and math.isfinite(metrics[name]) for name in NEEDED):
         return None
-    each = terms(metrics)
-    weighted = sum(CONSTANTS.weights[name] * value for name, value in each.items())
-    factor = gate(metrics["crash_rate"])
-    _, upper = wilson(round(metrics["crash_rate"] * episodes), episodes)
-    return Fitness(value=weighted * factor, terms=each, gate=factor, at_crash_upper=weighted * gate(upper))
+    needed = {name: np.array(metrics[name]) for name in NEEDED}
+    each = {name: float(value) for name, value in terms(needed).items()}
+    return Fitness(value=float(scores(needed)), terms=each, gate=float(gate(needed["crash_rate"])))
 
 
-def _clip(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+def _weighted(each: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.asarray(sum(CONSTANTS.weights[name] * value for name, value in each.items()))
 
 
-def _sigmoid(value: float) -> float:
-    return 1 / (1 + math.exp(-value))
+def _clip(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip(values, 0.0, 1.0)
+
+
+def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-values))

@@ -6,7 +6,7 @@ language model, `plan.py` what a search is asked to do.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Self
 
 from actors.message import Message
 from actors.outcome import Outcome
@@ -189,18 +189,32 @@ class Fitness(Message):
         value: Fitness, 0 to 1.
         terms: The weighted terms before the gate: speed, overtake, comfort, ttc, completion; each 0 to 1.
         gate: Factor by which the crash rate scales their weighted sum, 0 to 1.
-        at_crash_upper: Fitness at the Wilson 95 % upper bound of the crash rate, 0 to 1.
-        low: Lower end of its 95 % interval (hierarchical bootstrap: training seeds, then episodes); None where the
-            single episodes are not known.
+        low: Lower end of its 95 % interval (`actors/comparison.py`: training seeds and episodes); None where the single
+            episodes are not known, as in runs of before they were kept.
         high: Upper end.
     """
 
     value: float
     terms: Mapping[str, float]
     gate: float
-    at_crash_upper: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def certain(self) -> float:
+        """What can be claimed: the lower end of the interval, or the value where there is none."""
+        return self.value if self.low is None else self.low
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Build the fitness again; journals of release 0.1 hold a bound that was replaced by the interval.
+
+        Raises:
+            TypeError: An unknown field or a missing one.
+        """
+        # Named, because dataclass(slots=True) makes another class than the one that super() without arguments sees.
+        known = {name: each for name, each in data.items() if name != "at_crash_upper"}
+        return super(Fitness, cls).from_json(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

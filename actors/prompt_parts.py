@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
+import numpy as np
+
 from actors.archive import Baseline
 from actors.fitness import CONSTANTS, gate
 from actors.messages import ArchiveEntry, Refusal
@@ -90,6 +92,7 @@ def training(plan: SearchPlan) -> str:
 def judgement(plan: SearchPlan) -> str:
     """Describe the fitness in words and in its constants."""
     constants = CONSTANTS
+    left_over = gate(np.array(_GATE_AT))
     return filled(
         "judgement",
         {
@@ -101,7 +104,7 @@ def judgement(plan: SearchPlan) -> str:
             "overtakes": f"{constants.overtakes_per_min:g}",
             "comfort_ms2": f"{constants.comfort_ms2:g}",
             "ttc_slope": f"{constants.ttc_slope:g}",
-            "gate": _listed([f"{gate(rate):.2f} at {rate:.0%}" for rate in _GATE_AT]),
+            "gate": _listed([f"{left:.2f} at {rate:.0%}" for rate, left in zip(_GATE_AT, left_over, strict=True)]),
         },
     )
 

@@ -112,7 +112,7 @@ def _record_baselines(scenario: Scenario) -> tuple[_Policy, ...]:
     seeds = SCREEN.seeds(EPISODES)
     policies = []
     for name in DRIVERS:
-        judged = fitness(summarise(run_episodes(scenario, seeds, driver_named(name)), scenario), EPISODES)
+        judged = fitness(summarise(run_episodes(scenario, seeds, driver_named(name)), scenario))
         states, _ = flatten(record_traces(scenario, seeds, driver_named(name)))
         if judged is not None:
             policies.append(_Policy(states, judged.value))

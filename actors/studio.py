@@ -140,7 +140,7 @@ class Studio:
         """Measure the baseline drivers on the held-out episodes and write it down."""
         for name in self.unmeasured():
             metrics, _ = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
-            judged = fitness(metrics, self._plan.held_out)
+            judged = fitness(metrics)
             data: dict[str, Any] = {"name": name, "metrics": dict(metrics)}
             self._ledger.write("baseline", {**data, "fitness": judged.to_json() if judged else None})
 

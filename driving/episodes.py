@@ -31,23 +31,30 @@ def to_parquet(table: EpisodeTable) -> bytes:
     return sink.getvalue()
 
 
-def from_parquet(content: bytes) -> EpisodeTable:
+def from_parquet(content: bytes, *, histograms: bool = True) -> EpisodeTable:
     """Return the episodes of a file that `to_parquet` wrote.
+
+    Args:
+        content: The file.
+        histograms: Whether the histograms are read too; without them it takes a fifth of the time and gives all
+            measures but percentiles.
 
     Raises:
         RunError: It is no such file.
     """
     try:
-        table = pq.read_table(io.BytesIO(content))
+        file = pq.ParquetFile(io.BytesIO(content))
+        wanted = [name for name in file.schema_arrow.names if histograms or not name.startswith(_HISTOGRAM)]
+        table = file.read(wanted, use_threads=False)
         seeds = table[_SEED].to_numpy().astype(np.uint64)
         columns = {}
-        histograms = {}
+        counts = {}
         for name in table.column_names:
             if name.startswith(_HISTOGRAM):
                 flat = table[name].combine_chunks().flatten().to_numpy()
-                histograms[name.removeprefix(_HISTOGRAM)] = flat.astype(np.int32).reshape(len(seeds), -1)
+                counts[name.removeprefix(_HISTOGRAM)] = flat.astype(np.int32).reshape(len(seeds), -1)
             elif name != _SEED:
                 columns[name] = table[name].to_numpy().astype(np.float64)
     except (pa.ArrowInvalid, KeyError, ValueError) as error:
         raise RunError(f"expected a table of episodes as Parquet, found {len(content)} other bytes: {error}") from error
-    return EpisodeTable(seeds, columns, histograms)
+    return EpisodeTable(seeds, columns, counts)

@@ -47,7 +47,8 @@ class EpisodeTable:
         seeds: Seeds of the episodes, uint64[E].
         columns: Name to float64[E]: those of the kernel's records (`driving/kernel/records.py`), and `time_s`, the
             duration of the decisions that were driven.
-        histograms: Quantity ("ttc", "headway", "accel", "jerk") to counts of physics frames, int32[E, BINS].
+        histograms: Quantity ("ttc", "headway", "accel", "jerk") to counts of physics frames, int32[E, BINS]; those that
+            were not read are absent, and so are their percentiles.
     """
 
     seeds: NDArray[np.uint64]
@@ -199,4 +200,5 @@ def _percentiles(frames: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray
     return {
         name: percentile(frames[quantity], records.bin_edges(_HISTOGRAMS[quantity]), share)
         for name, (quantity, share) in wanted.items()
+        if quantity in frames
     }

@@ -27,7 +27,7 @@ def main() -> None:
     print(f"random driving: {crashes} crashes in 6 400 decisions, {speed:.1f} m/s at the end")
     for name in ("slower", "mobil"):
         metrics, _ = evaluate(driver_named(name), scenario, 200)
-        judged = fitness(metrics, 200)
+        judged = fitness(metrics)
         value = "not measurable" if judged is None else f"{judged.value:.3f}"
         print(f"{name}: fitness {value}, {metrics['speed_ms']:.1f} m/s, {100 * metrics['crash_rate']:.0f} % crashes")
 

@@ -34,7 +34,7 @@ def main(steps: int) -> None:
     delivery = train_candidate(assignment)
     outcome = delivery.outcome
     print(f"{outcome.status} on {outcome.env_steps} steps")
-    judged = fitness(outcome.metrics, assignment.held_out)
+    judged = fitness(outcome.metrics)
     if judged is not None and delivery.policy is not None:
         policy = Policy.from_bytes(delivery.policy)
         print(f"fitness {judged.value:.3f}, crash rate {outcome.metrics['crash_rate']:.3f}")

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from actors.archive import Archive
+from actors.comparison import judge
 from actors.evaluator import PolicyDriver
-from actors.fitness import fitness
 from actors.intervals import wilson
 from actors.messages import ArchiveEntry, Fitness
 from actors.policy import Policy
@@ -136,7 +136,7 @@ def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: boo
     simulator = ReferenceVectorEnv if upstream else HighwayVectorEnv
     table = run_episodes(scenario, seeds, entrant.driver, simulator=simulator)
     metrics = summarise(table, scenario)
-    return Evaluation(entrant, scenario, upstream, table, metrics, fitness(metrics, len(table)))
+    return Evaluation(entrant, scenario, upstream, table, metrics, judge([table], scenario))
 
 
 def native_sentence(evaluation: Evaluation) -> str:
@@ -163,7 +163,8 @@ def metrics_table(evaluation: Evaluation) -> Table:
         table.add_row(name, f"{value:.5g}", notes.get(name, ""))
     judged = evaluation.fitness
     if judged is not None:
-        table.add_row("fitness", f"{judged.value:.4f}", f"{judged.at_crash_upper:.4f} at the upper crash rate")
+        shown = "" if judged.low is None else f"95 % interval {judged.low:.4f} to {judged.high:.4f}"
+        table.add_row("fitness", f"{judged.value:.4f}", shown)
     return table
 
 

@@ -32,7 +32,7 @@ class Column:
 COLUMNS = (
     Column(metric="crash_rate", title="crash%", form=".1f", scale=100.0),
     Column(metric="progress_ms", title="m/s", form=".1f"),
-    Column(metric="overtakes_per_min", title="ovt/min", form=".1f"),
+    Column(metric="overtakes_per_min", title="ovt", form=".1f"),
     Column(metric="ttc_low_share", title="ttc%", form=".1f", scale=100.0),
     Column(metric="accel_rms_ms2", title="accel", form=".2f"),
     Column(metric="native_return", title="return", form=".1f"),
@@ -40,8 +40,8 @@ COLUMNS = (
 """What is shown of the measures; each row fits a terminal of 80 characters."""
 
 LEGEND = (
-    "lower: fitness at the upper end of the crash rate's 95 % interval; m/s: progress; ovt/min: net overtakes; ttc%: "
-    "time below 1.5 s to collision; accel: RMS, m/s2; return: highway-env's own reward"
+    "95 %: interval of the fitness over episodes, by whose lower end the board is ordered; m/s: progress; ovt: net "
+    "overtakes a minute; ttc%: time below 1.5 s to collision; accel: RMS, m/s2; return: highway-env's own reward"
 )
 
 
@@ -129,7 +129,7 @@ def table(record: SearchRecord, *, limit: int | None = None) -> Table:
     board = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     board.add_column("", no_wrap=True, min_width=2)
     board.add_column("name", no_wrap=True)
-    for title in ("fitness", "lower", *(column.title for column in COLUMNS)):
+    for title in ("fitness", "95 %", *(column.title for column in COLUMNS)):
         board.add_column(title, justify="right", no_wrap=True)
     board.add_column("written by", no_wrap=True, overflow="ellipsis", max_width=13)
     place = 0
@@ -153,12 +153,21 @@ def _cells(row: Row) -> list[str]:
     cells = [
         row.name,
         row.status if judged is None else f"{judged.value:.3f}",
-        "" if judged is None else f"{judged.at_crash_upper:.3f}",
+        interval_shown(judged),
     ]
     cells += [
         f"{row.metrics[each.metric] * each.scale:{each.form}}" if each.metric in row.metrics else "" for each in COLUMNS
     ]
     return [*cells, row.written]
+
+
+def interval_shown(fitness: Fitness | None) -> str:
+    """Return the interval of a fitness in a few characters; empty where there is none."""
+    return (
+        ""
+        if fitness is None or fitness.low is None or fitness.high is None
+        else f"{fitness.low:.2f}-{fitness.high:.2f}"
+    )
 
 
 def as_csv(record: SearchRecord) -> str:
@@ -167,16 +176,18 @@ def as_csv(record: SearchRecord) -> str:
     metrics = sorted({name for row in found for name in row.metrics})
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["name", "role", "generation", "status", "fitness", "fitness_at_crash_upper", *metrics, "parents"])
+    writer.writerow(
+        ["name", "role", "generation", "status", "fitness", "fitness_low", "fitness_high", *metrics, "parents"]
+    )
     for row in found:
-        judged = ("", "") if row.fitness is None else (row.fitness.value, row.fitness.at_crash_upper)
+        judged = () if row.fitness is None else (row.fitness.value, row.fitness.low, row.fitness.high)
         writer.writerow(
             [
                 row.name,
                 row.role,
                 "" if row.generation is None else row.generation,
                 row.status,
-                *judged,
+                *("" if number is None else number for number in judged or (None, None, None)),
                 *(row.metrics.get(name, "") for name in metrics),
                 " ".join(row.parents),
             ]

@@ -29,9 +29,9 @@ def measured(metrics: Mapping[str, float]) -> list[Point]:
 
 
 def judged(fitness: Fitness) -> list[Point]:
-    """Return a fitness and its terms under `fitness/`."""
-    named = {"value": fitness.value, "gate": fitness.gate, "at_crash_upper": fitness.at_crash_upper, **fitness.terms}
-    return [Point(f"fitness/{name}", value) for name, value in named.items()]
+    """Return a fitness, the ends of its interval where it has one, and its terms under `fitness/`."""
+    named = {"value": fitness.value, "low": fitness.low, "high": fitness.high, "gate": fitness.gate, **fitness.terms}
+    return [Point(f"fitness/{name}", value) for name, value in named.items() if value is not None]
 
 
 def trained(outcome: Outcome) -> Iterator[Point]:

@@ -176,7 +176,7 @@ def train(
 
 
 def _conclude(ledger: Ledger, storage: Storage, candidate_id: str, plan: SearchPlan) -> None:
-    judged = fitness(ledger.record.archive.outcomes[candidate_id].metrics, plan.held_out)
+    judged = fitness(ledger.record.archive.outcomes[candidate_id].metrics)
     ledger.write("judged", {"candidate_id": candidate_id, "fitness": judged.to_json() if judged else None})
     critique = criticise(ledger.record.archive.entry(candidate_id), ())
     store_critique(storage, critique)

@@ -58,7 +58,7 @@ def trained(identity: str, program: str = "progress", comment: str | None = None
             ),
             env_steps=300_000,
         ),
-        fitness=fitness(measured, 500),
+        fitness=fitness(measured),
         critique=Critique(
             candidate_id=identity,
             findings=(Finding(name="tailgating", sentence="Drives 31 % of the time with a headway below 0.9 s."),),

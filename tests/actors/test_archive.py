@@ -30,7 +30,7 @@ def events_of(names: list[str]) -> list[Event]:
     for number, name in enumerate(names):
         entry = trained(name)
         outcome = delivery(name, 21.0 + number / 2).outcome
-        judged = fitness(outcome.metrics, 500)
+        judged = fitness(outcome.metrics)
         assert judged is not None
         events += [
             event("accepted", entry.candidate),

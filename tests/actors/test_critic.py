@@ -44,7 +44,7 @@ def entry(
                 **outcome,
             }
         ),
-        fitness=fitness(measured, 500),
+        fitness=fitness(measured),
     )
 
 

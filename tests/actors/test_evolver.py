@@ -31,7 +31,7 @@ def archive(fitnesses: dict[str, float | None]) -> Archive:
             id=identity, generation=0, source=program.source, digest=program.digest, seed=0, origin="seed"
         )
         if value is not None:
-            judged[identity] = Fitness(value=value, terms={}, gate=1.0, at_crash_upper=value)
+            judged[identity] = Fitness(value=value, terms={}, gate=1.0)
     return Archive(candidates=candidates, fitnesses=judged)
 
 

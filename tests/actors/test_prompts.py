@@ -49,9 +49,9 @@ KNOWN = Known(
         Refusal(id="g02-r000", generation=2, code="GATE_RECKLESS", reason="reckless earns more in 61 %", origin="llm"),
     ),
     baselines=(
-        Baseline(name="slower", metrics=METRICS, fitness=Fitness(value=0.016, terms={}, gate=1.0, at_crash_upper=0.01)),
+        Baseline(name="slower", metrics=METRICS, fitness=Fitness(value=0.016, terms={}, gate=1.0)),
         Baseline(
-            name="ppo-native", metrics=METRICS, fitness=Fitness(value=0.21, terms={}, gate=1.0, at_crash_upper=0.2)
+            name="ppo-native", metrics=METRICS, fitness=Fitness(value=0.21, terms={}, gate=1.0)
         ),
         Baseline(name="left", metrics={}),
     ),

@@ -26,7 +26,7 @@ def program(text: str) -> RewardProgram:
 
 
 def baseline_fitness(name: str) -> float:
-    judged = fitness(summarise(run_episodes(ROAD, SEEDS, driver_named(name)), ROAD), EPISODES)
+    judged = fitness(summarise(run_episodes(ROAD, SEEDS, driver_named(name)), ROAD))
     assert judged is not None
     return judged.value
 

@@ -94,7 +94,7 @@ class Script:
         if self.film is not None and delivered.status == "trained":
             self.files.write(f"candidates/{name}/episode.mp4", self.film)
         self.journal.append("delivered", delivered.to_json())
-        judged = fitness(delivered.metrics, 500) if delivered.status == "trained" else None
+        judged = fitness(delivered.metrics) if delivered.status == "trained" else None
         if judged is not None:
             self.journal.append("judged", {"candidate_id": name, "fitness": judged.to_json()})
         finding = Finding(name="lane_weaving", sentence="9 lane changes per km", evidence={"lane_changes_per_km": 9.0})
@@ -113,7 +113,7 @@ class Script:
         self.journal.append("refused", refusal.to_json())
 
     def baseline(self, name: str) -> None:
-        judged = fitness(METRICS, 500)
+        judged = fitness(METRICS)
         assert judged is not None
         self.journal.append("baseline", {"name": name, "metrics": METRICS, "fitness": judged.to_json()})
 

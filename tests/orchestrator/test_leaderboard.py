@@ -13,7 +13,7 @@ from tests.orchestrator.journals import Script, candidate, outcome
 
 
 def judged(value: float) -> Fitness:
-    return Fitness(value=value, terms={}, gate=1.0, at_crash_upper=value)
+    return Fitness(value=value, terms={}, gate=1.0)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
