@@ -4,29 +4,17 @@ A pure fold over the journal's events, keyed by candidate id: the same events in
 event that comes twice counts once.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from actors import ranking
 from actors.journal import Event
 from actors.message import Message
 from actors.messages import ArchiveEntry, Candidate, Critique, Fitness, Refusal
 from actors.outcome import Outcome
 
 V = TypeVar("V")
-
-BEHAVIOUR: Mapping[str, float] = {
-    "crash_rate": 0.2,
-    "speed_ms": 3.0,
-    "overtakes_per_min": 4.0,
-    "lane_changes_per_km": 2.0,
-    "right_lane_share": 0.4,
-    "ttc_low_share": 0.05,
-    "accel_rms_ms2": 2.0,
-}
-"""Measures in which two drivers differ, each with the difference that counts as one: about the spread between the
-policies of twelve rewards after 1 000 000 steps on highway-fast-v0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +110,12 @@ class Archive(Message):
         return tuple(self.entry(each) for each in self.candidates[candidate_id].parents if each in self.candidates)
 
     def ranked(self) -> tuple[ArchiveEntry, ...]:
-        """Return the judged candidates, best first, equals in their order."""
-        judged = [each for each in self.entries() if each.fitness is not None]
-        return tuple(sorted(judged, key=lambda each: -_value(each)))
+        """Return the judged candidates, best first: see `ranking.py`."""
+        return ranking.ranked(self.entries())
+
+    def ordered(self) -> tuple[ArchiveEntry, ...]:
+        """Return all candidates: the judged ones as `ranked`, then the stopped, the unknown and the failed."""
+        return ranking.ordered(self.entries())
 
     def top(self, count: int) -> tuple[ArchiveEntry, ...]:
         """Return the `count` best."""
@@ -138,7 +129,7 @@ class Archive(Message):
         """Return up to `count` good ones that drive differently.
 
         The best comes first; then, of the better half, always the one that is farthest from those taken, by the
-        measures of `BEHAVIOUR`.
+        measures of `ranking.BEHAVIOUR`.
         """
         ranked = self.ranked()
         pool = list(ranked[: max(count, len(ranked) // 2)])
@@ -147,7 +138,7 @@ class Archive(Message):
             pool = [each for each in pool if each not in taken]
             if not pool:
                 break
-            taken.append(max(pool, key=lambda each: min(_distance(each, other) for other in taken)))
+            taken.append(max(pool, key=lambda each: min(ranking.distance(each, other) for other in taken)))
         return tuple(taken[:count])
 
     def failed(self, count: int) -> tuple[ArchiveEntry, ...]:
@@ -171,21 +162,3 @@ def place(candidate: Candidate) -> tuple[int, int, str]:
 
 def _with(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:
     return mapping if key in mapping else {**mapping, key: value}
-
-
-def _value(entry: ArchiveEntry) -> float:
-    return -math.inf if entry.fitness is None else entry.fitness.value
-
-
-def _distance(one: ArchiveEntry, other: ArchiveEntry) -> float:
-    """Return how differently two drive; measures that one of them lacks do not count."""
-    if one.outcome is None or other.outcome is None:
-        return 0.0
-    mine, theirs = one.outcome.metrics, other.outcome.metrics
-    return math.sqrt(
-        sum(
-            ((mine[name] - theirs[name]) / unit) ** 2
-            for name, unit in BEHAVIOUR.items()
-            if name in mine and name in theirs
-        )
-    )

@@ -80,9 +80,9 @@ def status_of(entry: ArchiveEntry, training: Iterable[str] = ()) -> str:
 
 
 def rows(record: SearchRecord) -> list[Row]:
-    """Return candidates and baselines, best fitness first, those without one last."""
-    found = [_candidate_row(entry, record) for entry in record.archive.entries()]
-    found += [
+    """Return candidates in their order (`actors/ranking.py`) with the baselines where their fitness puts them."""
+    candidates = [_candidate_row(entry, record) for entry in record.archive.ordered()]
+    baselines = [
         Row(
             name=name,
             role="baseline",
@@ -94,9 +94,9 @@ def rows(record: SearchRecord) -> list[Row]:
             written="baseline",
             parents=(),
         )
-        for name, baseline in record.archive.baselines.items()
+        for name, baseline in sorted(record.archive.baselines.items())
     ]
-    return sorted(found, key=_order)
+    return sorted([*candidates, *baselines], key=_order)
 
 
 def _candidate_row(entry: ArchiveEntry, record: SearchRecord) -> Row:
@@ -114,9 +114,11 @@ def _candidate_row(entry: ArchiveEntry, record: SearchRecord) -> Row:
     )
 
 
-def _order(row: Row) -> tuple[int, float, str]:
-    last = {"failed": 2, "faulted": 2}.get(row.status, 1)
-    return (0, -row.fitness.value, row.name) if row.fitness is not None else (last, 0.0, row.name)
+def _order(row: Row) -> tuple[int, float]:
+    """Return what rows are sorted by; equals stay as they came, candidates before baselines."""
+    if row.fitness is not None:
+        return 0, -row.fitness.certain
+    return {"stopped": 1, "failed": 3, "faulted": 3}.get(row.status, 2), 0.0
 
 
 def table(record: SearchRecord, *, limit: int | None = None) -> Table:
