@@ -228,7 +228,7 @@ def test_measuring_on_the_way_changes_nothing(first):
 def test_a_rung_is_what_a_training_of_that_length_ends_with(first):
     (point,) = train_candidate(assignment(rungs=(1024,))).outcome.rungs
     metrics = train_candidate(assignment(steps=1024)).outcome.metrics
-    judged = fitness(metrics, 20)
+    judged = fitness(metrics)
     assert (point.steps, point.native_return, point.crash_rate) == (
         1024,
         metrics["native_return"],
