@@ -1,19 +1,21 @@
-"""What a search does next, read off its record: judge, criticise, close a generation, design the next, finish."""
+"""What a search does next, read off its record: judge, criticise, close generations, design, hold finals, finish."""
 
 import threading
 from functools import partial
 
+from actors import finals
 from actors.backstage import Backstage
+from actors.comparison import judge
+from actors.deliveries import store_program
 from actors.fitness import fitness
+from actors.jury import Jury
 from actors.ledger import Ledger
-from actors.messages import ArchiveEntry
+from actors.messages import ArchiveEntry, Candidate
 from actors.plan import SearchPlan
 from actors.storage import Storage
 from actors.studio import Studio
 from actors.summary import write_summary
-
-NATIVE = "ppo-native"
-"""Baseline that is trained: PPO under highway-env's own reward."""
+from driving.episodes import from_parquet
 
 
 class Agenda:
@@ -39,6 +41,7 @@ class Agenda:
     ) -> None:
         self._plan, self._ledger, self._storage = plan, ledger, storage
         self._backstage, self._studio, self._lock = backstage, studio, lock
+        self._jury = Jury(plan, ledger, storage)
 
     def advance(self) -> None:
         """Do what the record allows next; harmless when there is nothing to do."""
@@ -53,14 +56,17 @@ class Agenda:
             self._design()
             if self._plan.baselines:
                 self._measure()
-            self._finish()
+            if self._searched() and self._finals() and self._conclude():
+                self._finish()
 
     def _judge(self) -> None:
         archive = self._ledger.record.archive
         for candidate_id, outcome in archive.outcomes.items():
             if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
                 continue
-            judged = fitness(outcome.metrics)
+            content = self._storage.read(f"candidates/{candidate_id}/episodes.parquet")
+            table = None if content is None else from_parquet(content)
+            judged = fitness(outcome.metrics) if table is None else judge([table], self._plan.scenario)
             value = judged.to_json() if judged else None
             if archive.candidates[candidate_id].role == "baseline":
                 data = {"name": candidate_id, "metrics": dict(outcome.metrics), "fitness": value}
@@ -95,16 +101,52 @@ class Agenda:
             self._backstage.start(f"design {generation}", partial(self._studio.design, generation), self.advance)
 
     def _measure(self) -> None:
-        if NATIVE not in self._ledger.record.archive.candidates:
-            self._ledger.write("accepted", self._studio.native(NATIVE).to_json())
+        known = self._ledger.record.archive.candidates
+        if not all(name in known for name in finals.TRAINED_BASELINES):
+            for candidate in finals.trained_baselines(self._plan):
+                self._accept(candidate)
         if self._studio.unmeasured():
             self._backstage.start("baselines", self._studio.measure, self.advance)
 
+    def _accept(self, candidate: Candidate) -> None:
+        """Make a training that is no proposal of a generation wait for a trial, once."""
+        if candidate.id not in self._ledger.record.archive.candidates:
+            if candidate.source:
+                store_program(self._storage, candidate)
+            self._ledger.write("accepted", candidate.to_json())
+
+    def _searched(self) -> bool:
+        """Return whether all generations have finished and all baselines are measured."""
+        baselines = self._backstage.busy("baselines") or (self._plan.baselines and bool(self._studio.unmeasured()))
+        return len(self._ledger.record.generations) == self._plan.generations and not baselines
+
+    def _finals(self) -> bool:
+        """Have the finals trained and judged; return whether they are over."""
+        step = finals.next_step(self._plan, self._ledger.record)
+        if step.over:
+            return True
+        if self._plan.baselines and self._jury.unmeasured():
+            self._backstage.start("report baselines", self._jury.measure, self.advance)
+        for candidate in step.accept:
+            self._accept(candidate)
+        for stage in step.judge:
+            self._backstage.start(f"judge {stage}", partial(self._jury.stand, stage), self.advance)
+        return False
+
+    def _conclude(self) -> bool:
+        """Start what follows when the champion is known and its policies lie in the folder; return whether it is done.
+
+        The policy that stands for the champion is that of its first confirming training.
+        """
+        archive = self._ledger.record.archive
+        return all(each in archive.outcomes for each in archive.candidates)
+
     def _finish(self) -> None:
-        archive, plan = self._ledger.record.archive, self._plan
-        done = len(self._ledger.record.generations) == plan.generations and not self._backstage.busy("baselines")
-        if not done or any(each not in archive.outcomes for each in archive.candidates) or self._ledger.record.finished:
+        record = self._ledger.record
+        if record.finished:
             return
-        best = archive.top(1)
-        self._ledger.write("search_finished", {"champion": best[0].candidate.id if best else None})
+        winner = finals.champion(self._plan, record)
+        if not self._plan.finals.finalists:
+            winner = next((each.candidate.id for each in record.archive.top(1)), None)
+        self._ledger.write("search_finished", {"champion": winner})
         write_summary(self._storage, self._ledger.record)

@@ -14,6 +14,7 @@ from typing import Literal
 from actors.agenda import Agenda
 from actors.backstage import Backstage, Inline, Threads
 from actors.deliveries import sound_outcome, store_delivery
+from actors.finals import steps_left
 from actors.halving import RungVerdict, reason_to_stop
 from actors.keys import Credentials
 from actors.ledger import Ledger
@@ -81,7 +82,7 @@ class Coordinator:
         self._studio: Studio | None = None
         self._agenda: Agenda | None = None
         self._paces: dict[str, Pace] = {}
-        self._delivered_here = 0
+        self._steps_here = 0
 
     def _begin(self, location: str, session: str) -> None:
         known = self._ledger.record.plan
@@ -140,13 +141,15 @@ class Coordinator:
         competes = candidate.role == "candidate"
         return Assignment(
             candidate_id=candidate_id,
-            source=candidate.source if competes else None,
+            source=candidate.source or None,
             seed=candidate.seed,
-            steps=self._plan.steps,
+            steps=candidate.steps or self._plan.steps,
             ppo=self._plan.ppo,
             scenario=self._plan.scenario,
             held_out=self._plan.held_out,
+            seed_set=candidate.seed_set,
             rungs=tuple(each for each in self._plan.rungs if each < self._plan.steps) if competes else (),
+            film=not candidate.stage or candidate.stage == "confirming",
         )
 
     def training(self, candidate_id: str, steps: int, steps_per_s: float) -> None:
@@ -186,7 +189,7 @@ class Coordinator:
             store_delivery(self._storage, delivery)
             self._ledger.write("delivered", delivery.outcome.to_json())
             self._paces.pop(candidate_id, None)
-            self._delivered_here += 1
+            self._steps_here += delivery.outcome.env_steps
             self._advance()
 
     def tell(self, trial_id: str, reason: str | None) -> None:
@@ -249,15 +252,17 @@ class Coordinator:
             return "locked"
         if self._backstage.busy("design"):
             return "designing"
+        if any(each.stage for each in self.record.archive.candidates.values()):
+            return "finals"
         return "training" if self.record.assigned or self.record.waiting() else "criticising"
 
     def _left_s(self) -> float | None:
-        record = self.record
-        if not self._delivered_here:
+        record, plan = self.record, self._plan
+        if not self._steps_here:
             return None
         done = sum(entry.outcome is not None for entry in record.archive.entries())
-        left = self._plan.population * self._plan.generations - done
-        return (self._clock() - record.opened_at) / self._delivered_here * left
+        left = (plan.population * plan.generations - done) * plan.steps + steps_left(plan, record)
+        return (self._clock() - record.opened_at) / self._steps_here * left
 
     def _advance(self) -> None:
         if self._agenda is not None:

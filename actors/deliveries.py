@@ -35,6 +35,8 @@ def store_delivery(storage: Storage, delivery: Delivery) -> None:
         storage.write(f"{folder}/policy.npz", delivery.policy)
     if delivery.film is not None:
         storage.write(f"{folder}/episode.mp4", delivery.film)
+    if delivery.episodes is not None:
+        storage.write(f"{folder}/episodes.parquet", delivery.episodes)
 
 
 def store_program(storage: Storage, candidate: Candidate) -> None:

@@ -40,7 +40,7 @@ from search_spaces.errors import JournalError
 
 _ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline"})
 _SILENT = frozenset({"llm_asked", "screened"})
-_STAGES = ("qualifying", "deciding", "", "confirming", "ablation")
+STAGES = ("qualifying", "deciding", "", "confirming", "ablation")
 """Stages of the finals in the order in which they are trained; baselines, which have none, fill workers in between."""
 
 
@@ -213,4 +213,4 @@ class SearchRecord(Message):
 
 
 def _urgency(candidate: Candidate) -> int:
-    return -1 if candidate.role == "candidate" else _STAGES.index(candidate.stage)
+    return -1 if candidate.role == "candidate" else STAGES.index(candidate.stage)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from actors.agreement import summarise_rungs
 from actors.archive import Archive
 from actors.messages import ArchiveEntry, Candidate, Refusal
 from actors.record import SearchRecord
@@ -30,6 +31,7 @@ def summarise_search(record: SearchRecord) -> dict[str, Any]:
     return {
         "search_id": plan.search_id,
         "goal": plan.goal,
+        "strategy": plan.strategy,
         "llm": plan.llm.spec,
         "seed": plan.seed,
         "population": plan.population,
@@ -39,6 +41,8 @@ def summarise_search(record: SearchRecord) -> dict[str, Any]:
             name: {"fitness": each.fitness.value if each.fitness else None, "metrics": dict(each.metrics)}
             for name, each in sorted(archive.baselines.items())
         },
+        "finals": _finals(record),
+        "rungs": summarise_rungs(archive),
         "env_steps": sum(each.env_steps for each in archive.outcomes.values()),
         "wall_s": round(record.wall_s, 3),
         "llm_usage": {
@@ -49,6 +53,21 @@ def summarise_search(record: SearchRecord) -> dict[str, Any]:
         },
         "notices": list(record.notices),
         "finished": record.finished,
+    }
+
+
+def _finals(record: SearchRecord) -> dict[str, Any] | None:
+    """Return what the finals say; None where there are none yet."""
+    if not record.standings:
+        return None
+    return {
+        "standings": {stage: standing.to_json()["rows"] for stage, standing in record.standings.items()},
+        "confirmed": None if record.confirmed is None else record.confirmed.to_json(),
+        "ablation": None if record.ablation is None else record.ablation.to_json(),
+        "report_baselines": {
+            name: {"fitness": None if each.fitness is None else each.fitness.to_json(), "metrics": dict(each.metrics)}
+            for name, each in sorted(record.report_baselines.items())
+        },
     }
 
 

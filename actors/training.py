@@ -20,11 +20,12 @@ from actors.messages import Assignment
 from actors.outcome import Delivery, Outcome, RungPoint, Status
 from actors.policy import Policy, observation_scaling
 from actors.rollout import ENVIRONMENT, BatchedEnvRunner, ppo_config
+from driving.episodes import to_parquet
 from driving.film import film_episode
 from search_spaces.errors import PolicyError, UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
-from search_spaces.scenarios import SELECTION
+from search_spaces.scenarios import SEED_SETS
 
 _TALKATIVE = ("ray.rllib", "ray._common.deprecation", "ray.tune.utils.util")
 """Loggers of RLlib and Tune that warn about their own old names and about GPU monitors, on each build."""
@@ -37,10 +38,12 @@ class _Measured:
     Attributes:
         policy: `policy.npz`.
         metrics: Measures on the episodes of the evaluation.
+        episodes: These episodes as Parquet.
     """
 
     policy: bytes
     metrics: Mapping[str, float]
+    episodes: bytes
 
 
 class Training:
@@ -188,14 +191,17 @@ class Training:
             return self._delivery("stopped", reason=self._stopped, measured=self._at_rung)
         measured = self._measure()
         driver = PolicyDriver(Policy.from_bytes(measured.policy))
-        film = film_episode(assignment.scenario, SELECTION.first, driver) if assignment.film else None
+        film = film_episode(assignment.scenario, self._seeds()[0], driver) if assignment.film else None
         return self._delivery("trained", measured=measured, film=film)
 
     def _measure(self) -> _Measured:
         content = self.policy().to_bytes()
         driver = PolicyDriver(Policy.from_bytes(content))
-        metrics, _ = evaluate(driver, self.assignment.scenario, self.assignment.held_out)
-        return _Measured(content, metrics)
+        metrics, table = evaluate(driver, self.assignment.scenario, self._seeds())
+        return _Measured(content, metrics, to_parquet(table))
+
+    def _seeds(self) -> range:
+        return SEED_SETS[self.assignment.seed_set].seeds(self.assignment.held_out)
 
     def _delivery(
         self, status: Status, *, reason: str = "", measured: _Measured | None = None, film: bytes | None = None
@@ -211,7 +217,9 @@ class Training:
             env_steps=self.steps,
             wall_s=time.perf_counter() - self._started,
         )
-        return Delivery(outcome=outcome, policy=measured.policy if measured else None, film=film)
+        if measured is None:
+            return Delivery(outcome=outcome)
+        return Delivery(outcome=outcome, policy=measured.policy, film=film, episodes=measured.episodes)
 
 
 def _compiled(assignment: Assignment) -> RewardProgram | None:

@@ -51,4 +51,5 @@ def train(
     from orchestrator.single import train_file
 
     plan_settings = [*(settings or []), "population=1", "generations=1", "baselines=false", "llm.spec=null"]
+    plan_settings.append("finals.finalists=0")
     raise typer.Exit(train_file(program, config, plan_settings, {"steps": steps, "seed": seed}, out, despite_gate))

@@ -1,14 +1,16 @@
 """One configuration: defaults, then a file, then `--set`, then options; strict, and saved with the run.
 
-Names, types and defaults are those of `SearchPlan`, `PPOSettings` and `LLMSettings`; nothing is spelt twice.
+Names, types and defaults are those of `SearchPlan` and what it holds; nothing is spelt twice.
 """
 
+import copy
 import difflib
 import json
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -16,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from actors.endpoints import absolute_spec
 from actors.keys import redact
-from actors.plan import LLMSettings, SearchPlan
+from actors.plan import FinalsSettings, LLMSettings, SearchPlan
 from actors.replies import extract_program
 from actors.storage import Storage
 from orchestrator.machine import Machine
@@ -28,7 +30,12 @@ from search_spaces.scenarios import Scenario, scenario_named
 
 CONFIG_NAME = "config.json"
 """The resolved configuration in the run's folder."""
-DEBUG_BUDGET: Mapping[str, Any] = {"population": 2, "generations": 2, "steps": 8192, "held_out": 20}
+_DEBUG_FINALS = FinalsSettings(
+    finalists=2, seeds=1, steps=8192, leaders=1, leader_steps=8192, most_seeds=1, confirm=1, ablate=0, replays=0
+)
+DEBUG_BUDGET: Mapping[str, Any] = MappingProxyType(
+    {"population": 2, "generations": 2, "steps": 8192, "held_out": 20, "finals": _DEBUG_FINALS.to_json()}
+)
 """Defaults of `--debug`: a search that is over in seconds."""
 PRESET = "preset"
 """Key of `scenario` that names what the other keys change."""
@@ -55,12 +62,14 @@ def _default(each: Field[Any]) -> Any:
 
 _PPO = _mirrored(PPOSettings)
 _LLM = _mirrored(LLMSettings)
+_FINALS = _mirrored(FinalsSettings)
 _MODEL = _mirrored(
     SearchPlan,
     leave_out=("search_id",),
     scenario=(str | dict[str, Any], {}),
     ppo=(_PPO, _PPO()),
     llm=(_LLM, _LLM()),
+    finals=(_FINALS, _FINALS()),
     start_from=(tuple[Path, ...], ()),
     address=(str | None, None),
     gpus_per_trial=(float, 0.0),
@@ -139,6 +148,7 @@ class SearchConfig:
                 "scenario": _scenario(model.scenario),
                 "ppo": PPOSettings.from_json(model.ppo.model_dump()),
                 "llm": _llm(LLMSettings.from_json(model.llm.model_dump())),
+                "finals": FinalsSettings.from_json(model.finals.model_dump()),
                 "start_from": tuple(_starting_program(path) for path in model.start_from),
             }
         )
@@ -173,7 +183,7 @@ def load_config(
     Raises:
         UsageError: A file that cannot be read, or settings that are refused.
     """
-    values: dict[str, Any] = dict(DEBUG_BUDGET) if debug else {}
+    values: dict[str, Any] = copy.deepcopy(dict(DEBUG_BUDGET)) if debug else {}
     if file is not None:
         _merge(values, _read(file))
     for setting in settings:
@@ -286,4 +296,4 @@ def _explained(error: ValidationError) -> str:
 
 
 def _nested(place: Sequence[str]) -> type[BaseModel]:
-    return {"ppo": _PPO, "llm": _LLM}.get(".".join(place), _MODEL)
+    return {"ppo": _PPO, "llm": _LLM, "finals": _FINALS}.get(".".join(place), _MODEL)

@@ -25,6 +25,7 @@ from orchestrator.runs import ROOT, Run, find_run, root_of
 from orchestrator.search import Search, new_search, resumed, run_debug, run_search
 from orchestrator.tracking import Store, chart_link
 from orchestrator.ui import PORT, is_server
+from orchestrator.verdict import say_verdict
 from search_spaces.errors import MachineError, UsageError
 
 LEADERBOARD_ROWS = 20
@@ -117,8 +118,10 @@ def configure(asked: Asked, conditions: Conditions, environ: Mapping[str, str]) 
     """
     settings = [*asked.settings, *(["llm.spec=null"] if asked.llm == "none" else [])]
     config = load_config(asked.file, settings, asked.options, debug=conditions.debug)
-    written = config.plan("unnamed").llm.spec
-    spec = written if asked.llm is None and written is not None else spec_of(asked.llm, conditions.keys, environ)
+    plan = config.plan("unnamed")
+    # Whoever asks for random programs does not ask for a model, whatever keys there are.
+    decided = asked.llm is None and (plan.llm.spec is not None or plan.strategy == "random")
+    spec = plan.llm.spec if decided else spec_of(asked.llm, conditions.keys, environ)
     return load_config(asked.file, settings, {**asked.options, "llm.spec": spec}, debug=conditions.debug)
 
 
@@ -192,6 +195,7 @@ def conclude(console: Console, run: Run) -> None:
     console.print(leaderboard.table(record, limit=LEADERBOARD_ROWS))
     console.print(leaderboard.LEGEND, style="dim")
     console.print()
+    say_verdict(console, record)
     if record.champion is not None:
         console.print(shown(f"champion: {record.champion}, in {run.shown}/candidates/{record.champion}/"))
     console.print(shown(f"results:  {run.shown}/   (orchestrate show {run.shown})"))

@@ -8,18 +8,22 @@ reply are artifacts, never parameters. Every write can be repeated.
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from actors.chat import ChatReply, Exchange
 from actors.journal import Event
+from actors.messages import Candidate
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
+from actors.standings import Ablation, Confirmation, Result, Standing
 from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
-from orchestrator.points import conversation, judged, label, measured, settings, trained
+from orchestrator.points import conversation, foretold, judged, label, measured, of_finals, settings, trained
 from orchestrator.tracking import Point, Store
+from orchestrator.verdict import sentences
 from search_spaces.errors import MachineError, UsageError
 
 POSITION = "journal_position"
@@ -27,6 +31,8 @@ POSITION = "journal_position"
 
 BASELINE = "baseline"
 """The role of a baseline, and its tag `generation`."""
+FINALS = "finals"
+"""Tag `generation` of what is trained in the finals."""
 
 _SHEET_SIZE = 9
 """Films in the contact sheet of a generation at most."""
@@ -61,6 +67,9 @@ class Mirror:
             "llm_replied": self._answered,
             "llm_failed": self._answered,
             "generation_finished": self._generation_finished,
+            "standing": partial(self._finals, Standing),
+            "confirmed": partial(self._finals, Confirmation),
+            "ablated": partial(self._finals, Ablation),
             "search_finished": self._finished,
         }
 
@@ -123,7 +132,7 @@ class Mirror:
     def _accepted(self, data: Mapping[str, Any], time_ms: int) -> None:
         candidate = self._record.archive.candidates[data["id"]]
         run = self._child(candidate.id, time_ms, candidate.role)
-        generation = candidate.generation if candidate.role == "candidate" else BASELINE
+        generation = _generation(candidate)
         shared: dict[str, object] = {"origin": candidate.origin, "move": candidate.move}
         if candidate.role == "candidate":
             self._store.log(run, params={"generation": candidate.generation})
@@ -133,6 +142,7 @@ class Mirror:
             "gate": "; ".join(candidate.warnings) or "passed",
             "program_sha": candidate.digest,
             "status": "waiting",
+            **({"stage": candidate.stage, "of": candidate.of} if candidate.stage else {}),
         }
         self._store.log(run, params=shared | {"seed": candidate.seed}, tags=shared | tags)
         if candidate.source:
@@ -173,8 +183,11 @@ class Mirror:
     def _judged(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]
         fitness = self._record.archive.fitnesses.get(name)
+        run = self._child(name, time_ms)
         if fitness is not None:
-            self._store.log(self._child(name, time_ms), points=judged(fitness), time_ms=time_ms)
+            self._store.log(run, points=judged(fitness), time_ms=time_ms)
+        if self._record.archive.candidates[name].stage:  # nobody criticises it
+            self._store.end(run, "FINISHED", time_ms)
 
     def _criticised(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]
@@ -232,6 +245,7 @@ class Mirror:
             Point("generation/stopped", stopped, generation),
             Point("generation/refused", refused, generation),
         ]
+        points += foretold(self._record.archive, generation)
         self._store.log(self._parent, points=points, time_ms=time_ms)
         self._tables()
         films = [(label(entry), self._film(entry.candidate.id)) for entry in ranked[:_SHEET_SIZE]]
@@ -245,6 +259,11 @@ class Mirror:
 
     def _film(self, name: str) -> bytes | None:
         return self._files.read(f"candidates/{name}/episode.mp4")
+
+    def _finals(self, kind: type[Result], data: Mapping[str, Any], time_ms: int) -> None:
+        self._store.log(self._parent, points=list(of_finals(kind.from_json(data))), time_ms=time_ms)
+        verdict = "".join(f"{sentence}\n" for sentence in sentences(self._record))
+        self._store.put_text(self._parent, verdict, "verdict.txt")
 
     def _finished(self, data: Mapping[str, Any], time_ms: int) -> None:
         self._tables()
@@ -266,3 +285,10 @@ class Mirror:
             json.dumps(each.to_json(), ensure_ascii=True) + "\n" for each in self._record.archive.refusals.values()
         ]
         self._store.put_text(self._parent, "".join(lines), "refused.jsonl")
+
+
+def _generation(candidate: Candidate) -> int | str:
+    """Return the value of the tag by which charts are grouped."""
+    if candidate.role == "candidate":
+        return candidate.generation
+    return FINALS if candidate.stage else BASELINE

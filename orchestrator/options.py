@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from actors.plan import SearchPlan
+from actors.plan import FinalsSettings, SearchPlan
 
 
 def _default(name: str) -> str:
@@ -76,6 +76,17 @@ Strategy = Annotated[
         metavar="NAME",
         help="evolve; or a control at the same budget: best-of-n (no feedback), eureka (from the best alone), random.",
         show_default=_default("strategy"),
+        rich_help_panel=_WHAT,
+    ),
+]
+Finals = Annotated[
+    int | None,
+    typer.Option(
+        "--finals",
+        metavar="N",
+        min=0,
+        help="Best candidates that are trained again to find the champion; 0: no finals.",
+        show_default=str(FinalsSettings().finalists),
         rich_help_panel=_WHAT,
     ),
 ]

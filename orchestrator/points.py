@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from actors.agreement import rung_agreements
+from actors.archive import Archive
 from actors.chat import Exchange
+from actors.comparison import Difference
 from actors.messages import ArchiveEntry, Fitness
 from actors.outcome import Outcome
+from actors.standings import Ablation, Confirmation, Result, Standing
 from orchestrator.tracking import Point
 
 
@@ -34,6 +38,33 @@ def judged(fitness: Fitness) -> list[Point]:
     return [Point(f"fitness/{name}", value) for name, value in named.items() if value is not None]
 
 
+def of_finals(result: Result) -> Iterator[Point]:
+    """Yield what the finals say under `finals/`: figures of a stage, of the champion, or of its components."""
+    match result:
+        case Standing():
+            for row in result.rows:
+                yield from _ends(f"finals/{result.stage}/{row.of}", row.fitness)
+        case Confirmation():
+            yield from _ends("finals/champion/fitness", result.fitness)
+            for name, value in (
+                ("shrinkage_of_selection", result.shrinkage_of_selection),
+                ("shrinkage_of_finals", result.shrinkage_of_finals),
+            ):
+                if value is not None:
+                    yield Point(f"finals/champion/{name}", value)
+            for other, difference in result.differences.items():
+                yield from _ends(f"finals/champion_less/{other}", difference)
+        case Ablation():
+            for without in result.rows:
+                yield from _ends(f"finals/without/{without.component}", without.difference)
+
+
+def _ends(name: str, figure: Fitness | Difference | None) -> Iterator[Point]:
+    if figure is not None:
+        named = {"value": figure.value, "low": figure.low, "high": figure.high}
+        yield from (Point(f"{name}/{end}", value) for end, value in named.items() if value is not None)
+
+
 def trained(outcome: Outcome) -> Iterator[Point]:
     """Yield learning curve and component traces under `train/`, over environment steps."""
     for point in outcome.curve:
@@ -43,8 +74,19 @@ def trained(outcome: Outcome) -> Iterator[Point]:
     for trace in outcome.traces:
         for name, value in (("low", trace.low), ("mean", trace.mean), ("high", trace.high)):
             yield Point(f"train/component/{trace.component}/{name}", value, trace.steps)
+    for rung in outcome.rungs:
+        if rung.fitness is not None:
+            yield Point("rungs/fitness", rung.fitness, rung.steps)
     yield Point("train/env_steps", outcome.env_steps)
     yield Point("train/wall_s", outcome.wall_s)
+
+
+def foretold(archive: Archive, generation: int) -> Iterator[Point]:
+    """Yield how far the rungs foretell what comes after them, over all candidates so far, under `rungs/`."""
+    for each in rung_agreements([archive]):
+        for name, value in (("spearman", each.agreement.spearman), ("kendall", each.agreement.kendall)):
+            if value is not None:
+                yield Point(f"rungs/{name}_{each.name}", value, generation)
 
 
 def label(entry: ArchiveEntry) -> str:

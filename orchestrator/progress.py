@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.progress import Progress, TrialProgress
+from actors.standings import Standing
 from orchestrator.console import shown
+from orchestrator.verdict import standing_sentence
 
 HEARTBEAT_S = 30.0
 """Longest silence of the plain display, s."""
@@ -92,6 +94,7 @@ class PlainDisplay:
         self._ended: set[str] = set()
         self._finished = 0
         self._notices = 0
+        self._standings: tuple[Standing, ...] = ()
         self._phase = ""
 
     def __enter__(self) -> Self:
@@ -117,9 +120,13 @@ class PlainDisplay:
             best = progress.scores[generation]
             self.say(f"generation {generation} finished: {'nobody judged' if best is None else f'best {best:.3f}'}")
         self._finished = len(progress.scores)
+        for standing in progress.standings:
+            if standing not in self._standings:
+                self.say(standing_sentence(standing))
+        self._standings = progress.standings
         if progress.phase != self._phase or self._clock() - self._spoken >= HEARTBEAT_S:
             self._phase = progress.phase
-            self.say(f"generation {progress.generation}: {progress.phase}; {_overall(progress)}")
+            self.say(f"{_where(progress)}; {_overall(progress)}")
 
     def say(self, sentence: str) -> None:
         """See `Display`."""
@@ -138,7 +145,7 @@ def picture(progress: Progress) -> RenderableType:
             shown(trial.id, style=style),
             shown(trial.reason or trial.status, style=style),
             f"{trial.steps:,}" if trial.steps else "",
-            ProgressBar(total=progress.steps, completed=min(trial.steps, progress.steps), width=20),
+            ProgressBar(total=trial.of_steps, completed=min(trial.steps, trial.of_steps), width=20),
             f"{trial.steps_per_s:,.0f}" if trial.steps_per_s else "",
             "" if trial.fitness is None else f"{trial.fitness:.3f}",
         )
@@ -147,10 +154,17 @@ def picture(progress: Progress) -> RenderableType:
 
 def _headline(progress: Progress) -> str:
     return (
-        f"{progress.search_id}  generation {progress.generation} (of {progress.generations}, from 0)  {progress.phase}"
+        f"{progress.search_id}  {_where(progress)}"
         f"{f'  {progress.refused} refused' if progress.refused else ''}"
         f"{f'  {progress.tokens:,} tokens' if progress.tokens else ''}"
     )
+
+
+def _where(progress: Progress) -> str:
+    if progress.finals_known:
+        done = "" if progress.phase == "finals" else f"  {progress.phase}"
+        return f"finals: {progress.finals_done} of {progress.finals_known} trainings{done}"
+    return f"generation {progress.generation} (of {progress.generations}, from 0)  {progress.phase}"
 
 
 def _overall(progress: Progress) -> str:

@@ -12,6 +12,7 @@ from actors.messages import ArchiveEntry
 from actors.record import SearchRecord
 from orchestrator import leaderboard
 from orchestrator.console import plain, shown
+from orchestrator.verdict import say_verdict
 
 _LONGEST_LINEAGE = 40
 _REFUSALS_SHOWN = 10
@@ -35,8 +36,8 @@ def show_run(console: Console, record: SearchRecord, *, running: bool, limit: in
     console.print(shown(f"{plan.search_id} ({state}): {plan.goal}"))
     console.print(
         shown(
-            f"population {plan.population}, {plan.generations} generations, {plan.steps} steps a candidate, "
-            f"seed {plan.seed}, {'LLM ' + plan.llm.spec if plan.llm.spec else 'no LLM (evolution)'}"
+            f"strategy {plan.strategy}, population {plan.population}, {plan.generations} generations, "
+            f"{plan.steps} steps a candidate, seed {plan.seed}, {'LLM ' + plan.llm.spec if plan.llm.spec else 'no LLM'}"
         )
     )
     for generation, score in record.generations.items():
@@ -45,9 +46,12 @@ def show_run(console: Console, record: SearchRecord, *, running: bool, limit: in
     console.print()
     console.print(leaderboard.table(record, limit=limit))
     console.print(leaderboard.LEGEND, style="dim")
-    for best in record.archive.top(1):
+    console.print()
+    say_verdict(console, record)
+    named = record.champion or next((each.candidate.id for each in record.archive.top(1)), None)
+    if named is not None:
         console.print()
-        console.print(lineage(record.archive, best))
+        console.print(lineage(record.archive, record.archive.entry(named)))
     if record.archive.refusals:
         codes = Counter(refusal.code for refusal in record.archive.refusals.values())
         console.print(shown("refused: " + ", ".join(f"{count} {code}" for code, count in codes.most_common())))

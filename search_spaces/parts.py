@@ -97,7 +97,7 @@ def split(graph: Graph) -> Split:
         frame, leaves = (), [(graph.total, 1.0)]
     parts: list[Part] = []
     for index, sign in leaves:
-        weight, body = _factored(graph, index)
+        weight, body = factored(graph, index)
         part = Part(named.get(index, ""), sign * weight, body)
         name = unused_name(part.name or _description(part), {each.name for each in parts})
         parts.append(Part(name, part.weight, body))
@@ -200,8 +200,8 @@ def _leaves(graph: Graph, root: int, named: frozenset[int]) -> list[tuple[int, f
     return leaves
 
 
-def _factored(graph: Graph, index: int) -> tuple[float, Graph]:
-    """Take the constant factor out of a summand."""
+def factored(graph: Graph, index: int) -> tuple[float, Graph]:
+    """Take the constant factor out of a summand; return it and what it multiplies."""
     node = graph.nodes[index]
     values = [graph.nodes[each].value if graph.nodes[each].op == "const" else None for each in node.args]
     if node.op == "const" and isinstance(node.value, float):

@@ -1,0 +1,187 @@
+"""What a search has found, as sentences and tables: who won the finals, by how much, and how much of it was luck."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+from actors.archive import Baseline
+from actors.comparison import Difference
+from actors.finals import NATIVE
+from actors.messages import Fitness
+from actors.record import SearchRecord
+from actors.standings import Ablation, Confirmation, Standing
+from orchestrator.console import shown
+
+NOTHING = ("slower", "idle")
+"""Baseline drivers that do nothing: they brake, or hold lane and speed, whatever comes."""
+
+_TITLES = {"qualifying": "qualifying", "deciding": "deciding", "confirming": "confirming, on report episodes"}
+
+
+def fitness_shown(fitness: Fitness) -> str:
+    """Return a fitness with its interval, such as `0.512 [0.461, 0.551]`."""
+    if fitness.low is None or fitness.high is None:
+        return f"{fitness.value:.3f}"
+    return f"{fitness.value:.3f} [{fitness.low:.3f}, {fitness.high:.3f}]"
+
+
+def standing_sentence(standing: Standing) -> str:
+    """Return in one line who stands where after a stage."""
+    places = [
+        f"{place}. {row.of} {'out' if row.fitness is None else fitness_shown(row.fitness)} ({_seeds(row.seeds)})"
+        for place, row in enumerate(standing.rows, start=1)
+    ]
+    return f"finals, {standing.stage}: {', '.join(places)}"
+
+
+def sentences(record: SearchRecord) -> list[str]:
+    """Return the verdict on a search, a sentence each; empty while nobody is judged."""
+    if record.confirmed is not None:
+        return _confirmed(record.confirmed)
+    best = record.archive.top(1)
+    if not best or best[0].fitness is None:
+        return ["nobody was judged, so that there is no champion"] if record.finished else []
+    name, fitness = best[0].candidate.id, best[0].fitness
+    if record.finished and record.champion is None:
+        return ["every finalist's trainings broke, so that there is no champion; the notices say why"]
+    judged = sum(each.fitness is not None for each in record.archive.entries())
+    later = "" if record.finished else "; the finals are still to come"
+    said = (
+        f"best candidate {name}: fitness {fitness_shown(fitness)} on the selection episodes; it is the best of "
+        f"{judged} trained once each, so that part of it is luck{later}"
+    )
+    return [said, *_against_nothing(fitness, record.archive.baselines)]
+
+
+def say_verdict(console: Console, record: SearchRecord) -> None:
+    """Print the finals, what each component of the champion is worth, and the verdict."""
+    standings = finals_table(record)
+    if standings is not None:
+        console.print(standings)
+        console.print()
+    if record.ablation is not None and record.ablation.rows:
+        console.print(ablation_table(record.ablation))
+        console.print()
+    for sentence in sentences(record):
+        console.print(shown(sentence))
+
+
+def _confirmed(confirmed: Confirmation) -> list[str]:
+    name = confirmed.champion
+    if confirmed.fitness is None:
+        return [f"champion {name}: none of its confirming trainings can be judged, so that nothing is claimed"]
+    said = [
+        f"champion {name}: fitness {fitness_shown(confirmed.fitness)} on {confirmed.episodes} report episodes x "
+        f"{_seeds(confirmed.replicates)} of {confirmed.steps:,} steps"
+    ]
+    nothing = {each: confirmed.differences[each] for each in NOTHING if each in confirmed.differences}
+    if nothing:
+        better = all(each.low > 0.0 for each in nothing.values())
+        figures = ", ".join(f"{_signed(each)} over {other}" for other, each in nothing.items())
+        said.append(f"{'better' if better else 'NOT shown to be better'} than doing nothing: {figures}")
+    others = {other: each for other, each in confirmed.differences.items() if other not in NOTHING}
+    said += [f"{_compared(other, each)}{_return_too(confirmed, other)}" for other, each in others.items()]
+    if confirmed.selection is not None and confirmed.shrinkage_of_selection is not None:
+        won = "" if confirmed.finals is None else f", won the finals with {confirmed.finals:.3f}"
+        said.append(
+            f"selected with {confirmed.selection:.3f}{won}, confirmed with {confirmed.fitness.value:.3f}: "
+            f"shrinkage from selection {confirmed.shrinkage_of_selection:+.3f}"
+            + (f", from the finals {confirmed.shrinkage_of_finals:+.3f}" if confirmed.shrinkage_of_finals else "")
+        )
+    return said
+
+
+def _return_too(confirmed: Confirmation, other: str) -> str:
+    """Return the difference in highway-env's own return, for the driver that was trained for it."""
+    found = confirmed.native_returns.get(other)
+    return f", and {_signed(found, 2)} of highway-env's own return" if found is not None and other == NATIVE else ""
+
+
+def _compared(other: str, difference: Difference) -> str:
+    if difference.low > 0.0:
+        return f"beats {other} by {_signed(difference)}"
+    if difference.high < 0.0:
+        return f"loses to {other} by {_signed(difference)}"
+    return f"cannot be told apart from {other}: {_signed(difference)}"
+
+
+def _against_nothing(fitness: Fitness, baselines: Mapping[str, Baseline]) -> list[str]:
+    found = {name: baselines[name].fitness for name in NOTHING if name in baselines}
+    known = {name: each for name, each in found.items() if each is not None}
+    if not known:
+        return []
+    low = fitness.value if fitness.low is None else fitness.low
+    better = all(low > (each.value if each.high is None else each.high) for each in known.values())
+    figures = ", ".join(f"{name} {fitness_shown(each)}" for name, each in known.items())
+    return [f"{'better' if better else 'NOT shown to be better'} than doing nothing: {figures}"]
+
+
+def finals_table(record: SearchRecord) -> Table | None:
+    """Return the standings of the finals, stage by stage; None where there are none yet."""
+    if not record.standings:
+        return None
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("finals", no_wrap=True, min_width=2)
+    table.add_column("name", no_wrap=True)
+    for title in ("fitness", "95 % interval", "seeds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for stage, title in _TITLES.items():
+        standing = record.standings.get(stage)
+        if standing is None:
+            continue
+        table.add_row(title)
+        for place, row in enumerate(standing.rows, start=1):
+            champion = row.of == (record.confirmed.champion if record.confirmed is not None else record.champion)
+            cells = [f"  {place}", row.of, *_figures(row.fitness), _of_seeds(row.replicates, row.failed)]
+            table.add_row(*(shown(cell, style="bold" if champion else "") for cell in cells))
+        if stage == "confirming":
+            for name, baseline in sorted(record.report_baselines.items(), key=lambda each: -_value(each[1].fitness)):
+                table.add_row(*(shown(cell, style="dim") for cell in ("", name, *_figures(baseline.fitness), "")))
+    return table
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """Return what the champion is without each of its components."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column(f"{ablation.champion} without", no_wrap=True)
+    for title in ("fitness", "difference", "95 % interval"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("")
+    for row in ablation.rows:
+        difference = row.difference
+        cells = [
+            row.component,
+            "" if row.fitness is None else f"{row.fitness.value:.3f}",
+            *(["", ""] if difference is None else [f"{difference.value:+.3f}", _interval(difference)]),
+            row.reason,
+        ]
+        table.add_row(*(shown(cell) for cell in cells))
+    return table
+
+
+def _figures(fitness: Fitness | None) -> list[str]:
+    if fitness is None:
+        return ["out", ""]
+    known = fitness.low is not None and fitness.high is not None
+    return [f"{fitness.value:.3f}", f"{fitness.low:.3f} to {fitness.high:.3f}" if known else ""]
+
+
+def _of_seeds(replicates: int, failed: int) -> str:
+    return f"{replicates}" if not failed else f"{replicates} of {replicates + failed}"
+
+
+def _value(fitness: Fitness | None) -> float:
+    return -1.0 if fitness is None else fitness.value
+
+
+def _seeds(count: int) -> str:
+    return f"{count} training seed{'' if count == 1 else 's'}"
+
+
+def _signed(difference: Difference, digits: int = 3) -> str:
+    return f"{difference.value:+.{digits}f} [{difference.low:+.{digits}f}, {difference.high:+.{digits}f}]"
+
+
+def _interval(difference: Difference) -> str:
+    return f"{difference.low:+.3f} to {difference.high:+.3f}"
