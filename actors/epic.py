@@ -41,20 +41,27 @@ Rows = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedding:
-    """A reward in its canonical forms; two rewards are as far apart as these.
+    """A reward as it is and in its canonical forms; two rewards are as far apart as these.
 
     Attributes:
+        plain: Rewards of recorded transitions as they are, length 1, float64[L + CRASHES]; zeros if all are 0.
         shape: Canonical rewards by reference states, mean 0 and length 1, float64[L]; zeros if constant.
         level: Canonical rewards by crashes, length 1, float64[L + CRASHES]; zeros if all are 0.
     """
 
+    plain: Rows
     shape: Rows
     level: Rows
 
 
 def distance(one: Embedding, other: Embedding) -> float:
-    """Return how far apart two rewards are, 0 to 1; symmetric, and a metric."""
+    """Return how far apart two rewards are up to scale and shaping, 0 to 1; symmetric, and a metric."""
     return max(_half_chord(one.shape, other.shape), _half_chord(one.level, other.level))
+
+
+def scaled_distance(one: Embedding, other: Embedding) -> float:
+    """Return how far apart two rewards are up to scale alone, 0 to 1."""
+    return _half_chord(one.plain, other.plain)
 
 
 def _half_chord(one: Rows, other: Rows) -> float:
@@ -69,16 +76,16 @@ class Epic:
         before: Recorded states, float64[R, len(FIELDS)].
         after: The state that followed each, float64[R, len(FIELDS)]; some collided.
         decision_s: Duration of a decision, s.
-        gamma: Discount of the training.
+        discount: Discount of the training.
     """
 
-    def __init__(self, before: Rows, after: Rows, decision_s: float, gamma: float) -> None:
+    def __init__(self, before: Rows, after: Rows, decision_s: float, discount: float) -> None:
         rng = np.random.default_rng(0)
         unhurt, crashed = np.flatnonzero(after[:, _COLLIDED] == 0.0), np.flatnonzero(after[:, _COLLIDED] > 0.0)
         live = np.concatenate([rng.choice(unhurt, DRAWN), unhurt[_edges(after[unhurt], rng)]])
         rows = np.concatenate([live, rng.choice(crashed, CRASHES)])
         references, crashes = after[rng.choice(unhurt, REFERENCES)], after[rng.choice(crashed, REFERENCES)]
-        self._gamma = gamma
+        self._discount = discount
         self._live = len(live)
         self._after = after[rows]
         starts = np.concatenate([before[rows], after[live], references])
@@ -93,11 +100,11 @@ class Epic:
         if not (np.isfinite(rewards).all() and np.isfinite(paired).all()):
             return None
         before, after, among = np.split(paired, [len(rewards), len(rewards) + live])
-        shape = rewards[:live] + self._gamma * after[:, 0] - before[:live, 0] - self._gamma * among[:, 0].mean()
+        shape = rewards[:live] + self._discount * after[:, 0] - before[:live, 0] - self._discount * among[:, 0].mean()
         level = rewards - before[:, 1]
-        level[:live] += self._gamma * after[:, 1]
+        level[:live] += self._discount * after[:, 1]
         size = float(np.abs(rewards).max() + np.abs(paired).max())
-        return Embedding(_unit(shape - shape.mean(), size), _unit(level, size))
+        return Embedding(_unit(rewards, size), _unit(shape - shape.mean(), size), _unit(level, size))
 
 
 def _unit(vector: Rows, size: float) -> Rows:

@@ -5,6 +5,7 @@ and heavy traffic. A program is then evaluated on whole episodes in milliseconds
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +101,9 @@ def driven(bank: Bank, program: RewardProgram) -> Drives:
     return Drives(bank, program, result.totals, result.components)
 
 
+@lru_cache(maxsize=1)
 def record_bank(scenario: Scenario) -> Bank:
-    """Drive the bank on the road of a search, in a second or two."""
+    """Drive the bank on the road of a search, in a second or two; the last one is remembered."""
     drivers = lint_drivers()
     recorded = [
         _Recording.of(scenario.changed({"density": density}), driver)

@@ -17,17 +17,17 @@ PARKED = "slower"
 """The driver who does nothing but brake, to highway-env's lowest target speed."""
 
 
-def return_measures(drives: Drives, gamma: float) -> Iterator[Measure]:
+def return_measures(drives: Drives, discount: float) -> Iterator[Measure]:
     """Yield the measures of this module.
 
     Args:
         drives: The program on the bank; its totals are finite.
-        gamma: Discount of the training.
+        discount: Discount of the training.
     """
     returns = drives.returns()
     yield from _order(drives, returns)
     yield from _recklessness(drives, returns)
-    yield from _suicide(drives, gamma)
+    yield from _suicide(drives, discount)
     yield from _parking(drives, returns)
 
 
@@ -71,13 +71,13 @@ def _recklessness(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Meas
     )
 
 
-def _suicide(drives: Drives, gamma: float) -> Iterator[Measure]:
+def _suicide(drives: Drives, discount: float) -> Iterator[Measure]:
     bank = drives.bank
     crashes = bank.last & bank.crashed.reshape(-1)[bank.episode]
     if not crashes.any():
         return
     # What lies ahead of a driver at any moment, as training weighs it, is about what lies ahead at the start.
-    future = drives.returns(gamma).mean(axis=-1)
+    future = drives.returns(discount).mean(axis=-1)
     best = future.max(axis=1)
     road = bank.episode[crashes] // (len(bank.drivers) * bank.crashed.shape[-1])
     share = float((drives.totals[crashes] > best[road]).mean())
@@ -86,7 +86,7 @@ def _suicide(drives: Drives, gamma: float) -> Iterator[Measure]:
         rule="suicide",
         value=share,
         sentence=f"{share:.0%} of the crashes earn more at once than driving on does (on average {crash:.3g} against "
-        f"{ahead:.3g} to come, discounted by {gamma:g}): ending the episode pays",
+        f"{ahead:.3g} to come, discounted by {discount:g}): ending the episode pays",
         evidence={"crash_reward": crash, "best_future": ahead},
     )
 

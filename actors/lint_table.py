@@ -188,19 +188,19 @@ _RULES = (
         source="none",
     ),
     Rule(
-        name="near_duplicate",
-        number="EPIC distance to the nearest known program, 0 to 1",
+        name="duplicate",
+        number="EPIC distance to the nearest known program, up to scale and potential shaping, 0 to 1",
         side="below",
         threshold=0.005,
         source="convention: one in fifteen small changes of constants is nearer",
     ),
     Rule(
-        name="duplicate",
-        number="the same",
+        name="scaled_copy",
+        number="distance to the nearest known program up to scale, 0 to 1",
         side="below",
         threshold=1e-3,
         effect="refuses",
-        source="convention: what a weight 2 % off makes; scaled copies train alike",
+        source="rounding of weights; training divides by the spread of returns, so that scaled copies train alike",
     ),
 )
 

@@ -12,17 +12,17 @@ Most findings only warn: they say what to look at. `orchestrate calibration` say
 
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from actors.epic import Embedding, Epic, distance
+from actors.epic import Embedding, Epic, distance, scaled_distance
 from actors.lint_bank import Bank, Drives, driven, record_bank
 from actors.lint_rules_events import event_measures
 from actors.lint_rules_returns import return_measures
 from actors.lint_rules_shape import sensitivity, shape_measures
 from actors.lint_table import RULES, Measure
 from actors.messages import Finding
-from search_spaces.program import RewardProgram
+from search_spaces.program import RewardProgram, Violation
 from search_spaces.scenarios import Scenario
 
 
@@ -41,7 +41,20 @@ class Lint:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What lies beyond its threshold, in the order of the table."""
-        return tuple(_finding(each) for each in self.measures if RULES[each.rule].found(each.value))
+        return findings(self.measures)
+
+    @property
+    def refusal(self) -> Violation | None:
+        """Why the program may not be trained, by the table; None when it may."""
+        finding = refusing(self.findings)
+        if finding is None:
+            return None
+        return Violation(
+            code=f"LINT_{finding.name.upper()}",
+            message=finding.sentence,
+            line=None,
+            hint=f"the linter refuses what is {RULES[finding.name].side} {finding.threshold:g} here",
+        )
 
 
 class Linter:
@@ -49,12 +62,12 @@ class Linter:
 
     Args:
         scenario: Road of the search.
-        gamma: Discount of the training.
+        discount: Discount of the training.
     """
 
-    def __init__(self, scenario: Scenario, gamma: float) -> None:
+    def __init__(self, scenario: Scenario, discount: float) -> None:
         self._scenario = scenario
-        self._gamma = gamma
+        self._discount = discount
         self._lock = threading.Lock()
         self._recorded: tuple[Bank, Epic] | None = None
 
@@ -65,12 +78,16 @@ class Linter:
         if not math.isfinite(drives.size):
             return Lint((), None)
         order = {name: place for place, name in enumerate(RULES)}
-        measures = sorted(_measures(drives, self._gamma), key=lambda each: order[each.rule])
+        measures = sorted(_measures(drives, self._discount), key=lambda each: order[each.rule])
         return Lint(tuple(measures), epic.embedded(program))
 
     def measure(self, program: RewardProgram) -> Mapping[str, float]:
         """Return the number of each rule that has one for this program, finding or not, by the rule's name."""
         return {each.rule: each.value for each in self.lint(program).measures}
+
+    def embedded(self, program: RewardProgram) -> Embedding | None:
+        """Return what a program is compared with others by; None where its reward is not finite on the bank."""
+        return self._bank()[1].embedded(program)
 
     def sensitivity(self, program: RewardProgram) -> Mapping[str, float]:
         """Return, for each field that the program reads, the share of states whose reward changes with it, 0 to 1."""
@@ -81,30 +98,46 @@ class Linter:
         with self._lock:
             if self._recorded is None:
                 bank = record_bank(self._scenario)
-                self._recorded = bank, Epic(bank.before, bank.states, bank.decision_s, self._gamma)
+                self._recorded = bank, Epic(bank.before, bank.states, bank.decision_s, self._discount)
             return self._recorded
 
 
-def nearest(embedding: Embedding | None, known: Mapping[str, Embedding]) -> tuple[str, Measure] | None:
-    """Compare a program with known ones.
+def compared(embedding: Embedding | None, known: Sequence[tuple[str, Embedding]]) -> tuple[Measure, ...]:
+    """Measure how far a program is from the nearest known one.
 
     Args:
         embedding: The program's.
-        known: Embedding of each known program, by the name that it is called.
+        known: What to call each known program, and its embedding.
 
     Returns:
-        The name of the nearest one and the distance as a measure of `duplicate`; None without any.
+        Measures of `duplicate` and `scaled_copy`; none without an embedding or a known program.
     """
     if embedding is None or not known:
-        return None
-    gaps = {name: distance(embedding, other) for name, other in known.items()}
-    name = min(gaps, key=lambda each: gaps[each])
-    sentence = f"duplicate of {name} up to scale and shaping, distance {gaps[name]:.2g}"
-    return name, Measure(rule="duplicate", value=gaps[name], sentence=sentence)
+        return ()
+    gap, name = min((distance(embedding, other), name) for name, other in known)
+    scaled, copied = min((scaled_distance(embedding, other), name) for name, other in known)
+    return (
+        Measure(
+            rule="duplicate",
+            value=gap,
+            sentence=f"duplicate of {name} up to scale and shaping, distance {gap:.2g}",
+        ),
+        Measure(rule="scaled_copy", value=scaled, sentence=f"a copy of {copied} at another scale"),
+    )
 
 
-def _measures(drives: Drives, gamma: float) -> Iterator[Measure]:
-    for each in (*return_measures(drives, gamma), *event_measures(drives), *shape_measures(drives)):
+def findings(measures: Iterable[Measure]) -> tuple[Finding, ...]:
+    """Return the measures that lie beyond their thresholds, as findings."""
+    return tuple(_finding(each) for each in measures if RULES[each.rule].found(each.value))
+
+
+def refusing(found: Iterable[Finding]) -> Finding | None:
+    """Return the first finding whose rule refuses; None when all only warn."""
+    return next((each for each in found if RULES[each.name].effect == "refuses"), None)
+
+
+def _measures(drives: Drives, discount: float) -> Iterator[Measure]:
+    for each in (*return_measures(drives, discount), *event_measures(drives), *shape_measures(drives)):
         # A state that was made for a comparison may be one in which the reward is not finite.
         if math.isfinite(each.value):
             yield each
