@@ -11,7 +11,14 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from orchestrator import commands_machine, commands_program, commands_run, commands_search, console
+from orchestrator import (
+    commands_calibration,
+    commands_machine,
+    commands_program,
+    commands_run,
+    commands_search,
+    console,
+)
 from search_spaces.errors import OrchestratorError
 
 INTERRUPTED = 130
@@ -51,6 +58,7 @@ def build_app() -> typer.Typer:
     app.command()(commands_run.evaluate)
     app.command()(commands_run.show)
     app.command()(commands_run.ui)
+    app.command()(commands_calibration.calibration)
     app.command()(commands_machine.doctor)
     return app
 
