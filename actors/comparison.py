@@ -268,7 +268,7 @@ def _spread(name: str, tables: Sequence[EpisodeTable], values: NDArray[np.float6
     each = np.stack([metrics[name] for metrics in drawn])
     if not np.isfinite(values).all():
         return None
-    return _Spread(values, each.mean(axis=0), sway(tables, each))
+    return _Spread(values, each.mean(axis=0), sway(tables, values, each.shape[1]))
 
 
 def _ends(name: str, tables: Sequence[EpisodeTable], spread: _Spread) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import Scenario
 
 Role = Literal["candidate", "baseline", "replicate", "ablation"]
-Origin = Literal["seed", "user", "evolver", "llm", "baseline"]
+Origin = Literal["seed", "user", "evolver", "llm", "imported", "baseline"]
 SeedSetName = Literal["selection", "finals", "report"]
 
 
@@ -121,6 +121,8 @@ class Refusal(Message):
         line: Line of the source, from 1, where there is one.
         hint: What to do about it.
         exchange: Id of the LLM exchange that it came from.
+        source: The program text, so that it can be trained all the same to see whether the refusal was right; empty
+            for one that an exchange holds, and for a duplicate.
     """
 
     id: str
@@ -131,6 +133,7 @@ class Refusal(Message):
     line: int | None = None
     hint: str = ""
     exchange: str | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +210,7 @@ class Fitness(Message):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Build the fitness again; journals of release 0.1 hold a bound that was replaced by the interval.
+        """Build the fitness again; journals of earlier releases hold a bound that the interval replaced.
 
         Raises:
             TypeError: An unknown field or a missing one.

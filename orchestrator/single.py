@@ -11,17 +11,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from actors.comparison import judge
 from actors.critic import criticise
 from actors.deliveries import sound_outcome, store_critique, store_delivery, store_program
-from actors.fitness import fitness
 from actors.gate import Gate
 from actors.keys import take_credentials
 from actors.ledger import Ledger
 from actors.messages import ArchiveEntry, Assignment, Candidate
+from actors.outcome import Delivery
 from actors.plan import SearchPlan
 from actors.storage import Storage
 from actors.summary import write_summary
 from actors.trainer import train_candidate
+from driving.episodes import from_parquet
 from orchestrator.config import load_config, read_text
 from orchestrator.console import messages, results, shown
 from orchestrator.follower import Follower
@@ -165,7 +167,7 @@ def train(
         store_delivery(storage, delivery)
         ledger.write("delivered", delivery.outcome.to_json())
         if delivery.outcome.status == "trained":
-            _conclude(ledger, storage, candidate.id, plan)
+            _conclude(ledger, storage, delivery, plan)
         score = ledger.record.score(0)
         ledger.write("generation_finished", {"generation": 0, **score.to_json()})
         ledger.write("search_finished", {"champion": candidate.id if score.best is not None else None})
@@ -175,8 +177,9 @@ def train(
         ledger.close()
 
 
-def _conclude(ledger: Ledger, storage: Storage, candidate_id: str, plan: SearchPlan) -> None:
-    judged = fitness(ledger.record.archive.outcomes[candidate_id].metrics)
+def _conclude(ledger: Ledger, storage: Storage, delivery: Delivery, plan: SearchPlan) -> None:
+    candidate_id = delivery.outcome.candidate_id
+    judged = None if delivery.episodes is None else judge([from_parquet(delivery.episodes)], plan.scenario)
     ledger.write("judged", {"candidate_id": candidate_id, "fitness": judged.to_json() if judged else None})
     critique = criticise(ledger.record.archive.entry(candidate_id), ())
     store_critique(storage, critique)
