@@ -4,20 +4,22 @@ A reply that would be refused goes back with code, line, message and hint, a bou
 exchange follows from the brief, so that a search that was killed finds its replies in the journal and goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from actors import prompts
 from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.exchanges import estimate_prompt
-from actors.messages import Proposal
+from actors.messages import ArchiveEntry, Proposal
 from actors.plan import SearchPlan
 from actors.prompts import Assigned, Known
 from actors.protocols import Ask, DesignBrief
 from actors.replies import extract_program
 from search_spaces.errors import ProviderError
 from search_spaces.program import Violation
+
+Assign = Callable[[Sequence[ArchiveEntry], int], Assigned]
 
 AT_ONCE = 4
 """Conversations held at the same time; the rate limits of small accounts take no more."""
@@ -37,11 +39,13 @@ class LLMDesigner:
     Args:
         plan: The search.
         ask: Asks the model; see `protocols.Ask`.
+        assign: Chooses the direction of a proposal from the elites, best first, and its place in the search.
     """
 
-    def __init__(self, plan: SearchPlan, ask: Ask) -> None:
+    def __init__(self, plan: SearchPlan, ask: Ask, assign: Assign = prompts.assigned) -> None:
         self._plan = plan
         self._ask = ask
+        self._assign = assign
 
     def propose(self, brief: DesignBrief) -> Sequence[Proposal]:
         """See `protocols.Designer`."""
@@ -53,7 +57,7 @@ class LLMDesigner:
     def _converse(self, brief: DesignBrief, known: Known, index: int) -> Proposal | None:
         llm = self._plan.llm
         place = brief.generation * self._plan.population * llm.proposals_per_slot + brief.attempt * brief.count + index
-        task = prompts.assigned(known.best, place)
+        task = self._assign(known.best, place)
         reply = self._write(brief, known, task, index)
         if isinstance(reply, ChatFailure):
             return None

@@ -49,10 +49,12 @@ class Evolver:
 
     Args:
         start_from: The user's own starting programs, as text; the first generation is edited from them too.
+        mix: How often each move is made; the shares sum to 1.
     """
 
-    def __init__(self, start_from: Sequence[str] = ()) -> None:
+    def __init__(self, start_from: Sequence[str] = (), mix: Mapping[str, float] = MIX) -> None:
         self._start_from = tuple(start_from)
+        self._mix = mix
 
     def propose(self, brief: DesignBrief) -> Sequence[Proposal]:
         """See `protocols.Designer`."""
@@ -66,7 +68,7 @@ class Evolver:
         for _ in range(DRAWS_PER_PROPOSAL * brief.count):
             if len(proposals) >= brief.count:
                 break
-            move, used, program = _edited(parents, rng)
+            move, used, program = _edited(parents, rng, self._mix)
             if program.digest not in seen:
                 seen.add(program.digest)
                 ids = tuple(dict.fromkeys(each for parent in used for each in parent.ids))
@@ -83,8 +85,10 @@ class Evolver:
         return [_Parent(program, ids) for program, ids in compiled if isinstance(program, RewardProgram)]
 
 
-def _edited(parents: Sequence[_Parent], rng: np.random.Generator) -> tuple[str, tuple[_Parent, ...], RewardProgram]:
-    move = str(rng.choice(list(MIX), p=list(MIX.values())))
+def _edited(
+    parents: Sequence[_Parent], rng: np.random.Generator, mix: Mapping[str, float]
+) -> tuple[str, tuple[_Parent, ...], RewardProgram]:
+    move = str(rng.choice(list(mix), p=list(mix.values())))
     first = _tournament(parents, rng)
     if move != "crossover":
         return move, (parents[first],), MOVES[move](parents[first].program, rng)

@@ -65,11 +65,11 @@ class GenerationDesigner:
         designer: Who proposes.
         evolver: Who fills slots that the designer leaves empty; may be the designer itself.
         examiner: Says what may be trained.
-        screen: Ranks what may be trained.
+        screen: Ranks what may be trained; None: nothing is ranked, and no more is proposed than is trained.
     """
 
     def __init__(
-        self, plan: SearchPlan, designer: Designer, evolver: Designer, examiner: Examiner, screen: Screen
+        self, plan: SearchPlan, designer: Designer, evolver: Designer, examiner: Examiner, screen: Screen | None
     ) -> None:
         self._plan = plan
         self._designer = designer
@@ -106,6 +106,8 @@ class GenerationDesigner:
         )
 
     def _proposals_per_slot(self) -> int:
+        if self._screen is None:
+            return 1
         own = self._designer is self._evolver
         return self._plan.proposals_per_slot if own else self._plan.llm.proposals_per_slot
 
@@ -157,6 +159,9 @@ class GenerationDesigner:
     def _accept(self, pool: _Pool) -> tuple[tuple[Candidate, ...], tuple[dict[str, Any], ...]]:
         """Rank what passed and take the user's own programs, the best, and one at random."""
         population = self._plan.population
+        if self._screen is None:
+            first = range(min(population, len(pool.passed)))
+            return tuple(self._candidate(pool, number, number, None) for number in first), ()
         verdicts = self._screen.rank([passed.program for _, passed in pool.passed])
         users = [index for index, (proposal, _) in enumerate(pool.passed) if proposal.origin == "user"][:population]
         others = [index for index in range(len(pool.passed)) if index not in users]
@@ -173,7 +178,7 @@ class GenerationDesigner:
         ]
         return tuple(candidates), tuple(recorded)
 
-    def _candidate(self, pool: _Pool, number: int, index: int, verdict: ScreenVerdict) -> Candidate:
+    def _candidate(self, pool: _Pool, number: int, index: int, verdict: ScreenVerdict | None) -> Candidate:
         proposal, passed = pool.passed[index]
         candidate_id = f"g{pool.generation:02d}-c{number:02d}"
         return Candidate(

@@ -161,6 +161,18 @@ def assigned(best: Sequence[ArchiveEntry], place: int) -> Assigned:
     return Assigned(direction, parents, _emphasis(lap))
 
 
+def reflected(best: Sequence[ArchiveEntry], place: int) -> Assigned:
+    """Choose the direction of one proposal of a greedy search: to reflect upon the best; afresh while there is none.
+
+    Args:
+        best: Elites, best first.
+        place: Which proposal of the search it is, from 0.
+    """
+    if not best:
+        return assigned((), place)
+    return Assigned(Direction("reflect", 1, parts.template("reflect")), (best[0],))
+
+
 def design(plan: SearchPlan, known: Known, task: Assigned, max_tokens: int) -> tuple[ChatMessage, ...]:
     """Ask for one program.
 
@@ -269,4 +281,4 @@ def _history(known: Known, parents: Sequence[ArchiveEntry], shown: tuple[int, in
         ("Refused lately; do not repeat this", parts.refusals(known.refused, refused)),
     ]
     text = "".join(f"# {title}\n\n{body}\n\n" for title, body in sections if body)
-    return f"{known.trained} programs have been trained so far.\n\n{text}" if known.trained else text
+    return f"{known.trained} programs have been trained so far.\n\n{text}" if known.trained > 1 else text

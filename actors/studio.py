@@ -7,9 +7,7 @@ from actors.archive import Archive
 from actors.checker import ProgramChecker
 from actors.critic import criticise
 from actors.deliveries import store_critique, store_program
-from actors.designer import LLMDesigner
 from actors.evaluator import PolicyDriver, evaluate
-from actors.evolver import Evolver
 from actors.examiner import Examiner
 from actors.exchanges import Exchanges
 from actors.fitness import fitness
@@ -21,11 +19,12 @@ from actors.messages import Candidate
 from actors.patience import SystemClock
 from actors.plan import SearchPlan
 from actors.policy import Policy
-from actors.protocols import ChatProvider, Designer, Reader
+from actors.protocols import Ask, ChatProvider, Reader
 from actors.providers import open_provider
 from actors.reader import LLMReader
 from actors.screen import Screen
 from actors.storage import Storage
+from actors.strategies import SCREENING, designers
 from driving.drivers import DRIVERS, driver_named
 from search_spaces.language import compile_program
 
@@ -53,18 +52,21 @@ class Studio:
         self._stop = threading.Event()
         self._reader: Reader | None = None
         self._provider: ChatProvider | None = None
+        self._screening = SCREENING[plan.strategy]
         self._screen = Screen(plan.scenario)
         self._screened: set[str] = set()
         self._teaching = threading.Lock()
         self._checker = ProgramChecker()
-        evolver = Evolver(plan.start_from)
-        designer: Designer = evolver
+        ask: Ask | None = None
         if plan.llm.spec is not None:
             self._provider = open_provider(plan.llm, credentials, SystemClock(self._stop))
             ask = Exchanges(self._provider, ledger, plan.llm.token_budget, plan.llm.max_tokens).ask
-            designer, self._reader = LLMDesigner(plan, ask), LLMReader(plan, ask)
+            self._reader = LLMReader(plan, ask)
+        designer, evolver = designers(plan, ask)
         examiner = Examiner(Gate(plan.scenario), self._checker.check, compile_program)
-        self._generations = GenerationDesigner(plan, designer, evolver, examiner, self._screen)
+        self._generations = GenerationDesigner(
+            plan, designer, evolver, examiner, self._screen if self._screening.used else None
+        )
 
     def close(self) -> None:
         """Give up requests and waits for a provider, and the checker's process; what they were for is dropped."""
@@ -123,7 +125,9 @@ class Studio:
         self._ledger.write("criticised", critique.to_json())
 
     def _teach(self, candidate_id: str) -> None:
-        """Show a trained candidate's policy to the screen, once."""
+        """Show a trained candidate's policy to the screen, once, where the strategy learns from outcomes."""
+        if not self._screening.taught:
+            return
         with self._teaching:
             judged = self._ledger.record.archive.fitnesses[candidate_id]
             content = self._storage.read(f"candidates/{candidate_id}/policy.npz")

@@ -59,9 +59,9 @@ def add_component(program: RewardProgram, rng: np.random.Generator) -> RewardPro
     if len(whole.parts) >= MAX_PARTS:
         return program
     used = {part.name for part in whole.parts}
-    added = _drawn_part(rng)
+    added = drawn_part(rng)
     while added.name in used:
-        added = _drawn_part(rng)
+        added = drawn_part(rng)
     return _program(program, whole, [*whole.parts, added])
 
 
@@ -138,7 +138,8 @@ def _moved(body: Graph, index: int, value: float, rng: np.random.Generator) -> f
     return value + float(rng.normal(0.0, 2.0)) if beside else value * _factor(rng, 0.25)
 
 
-def _drawn_part(rng: np.random.Generator) -> Part:
+def drawn_part(rng: np.random.Generator) -> Part:
+    """Draw a weighted component of the vocabulary: plain, under a condition, or as a product of two."""
     shape = rng.random()
     if shape < 0.65:
         component = _drawn((*COMPONENTS, CRASH), rng)

@@ -70,7 +70,7 @@ def test_its_files_are_where_they_belong(finished: Path) -> None:
 def test_its_summary_tells_all(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
     assert summary == summarise_search(record_of(finished))
-    assert list(summary)[:6] == ["search_id", "goal", "llm", "seed", "population", "generations"]
+    assert list(summary)[:6] == ["search_id", "goal", "strategy", "llm", "seed", "population"]
     assert [each["generation"] for each in summary["generations"]] == [0, 1]
     for generation in summary["generations"]:
         values = [each["fitness"] for each in generation["candidates"]]
