@@ -65,7 +65,7 @@ class Bank:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drives:
+class Earnings:
     """A program on the whole bank.
 
     Attributes:
@@ -95,10 +95,10 @@ class Drives:
         return self.bank.by_start(np.bincount(self.bank.episode, weights=weights).astype(np.float64))
 
 
-def driven(bank: Bank, program: RewardProgram) -> Drives:
+def earned(bank: Bank, program: RewardProgram) -> Earnings:
     """Evaluate a program on the bank; totals are NaN where it is not finite."""
     result = RewardMachine(program).evaluate(bank.states)
-    return Drives(bank, program, result.totals, result.components)
+    return Earnings(bank, program, result.totals, result.components)
 
 
 @lru_cache(maxsize=1)

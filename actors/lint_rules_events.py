@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.lint_bank import Drives
+from actors.lint_bank import Earnings
 from actors.lint_table import Measure
 from driving.kernel.reward_machine import RewardMachine
 from search_spaces.state import FIELD_INDEX, GAP_CAP, TTC_CAP
@@ -35,9 +35,9 @@ CROWDED: Changes = {"nearby_vehicles": 6.0, "rear_dist": 8.0, "left_rear_dist": 
 """A road without: gaps, m, of a third of a second."""
 
 
-def event_measures(drives: Drives) -> Iterator[Measure]:
+def event_measures(earnings: Earnings) -> Iterator[Measure]:
     """Yield the measures of this module; those about fields that the program does not read are 0."""
-    events = _Events(drives)
+    events = _Events(earnings)
     gain = events.gain({"collided": 0.0}, {"collided": 1.0})
     yield Measure(rule="crash_bonus", value=gain, sentence=f"a collision earns {gain:.2g} usual decisions by itself")
     nothing = {"overtook": 0.0, "was_overtaken": 0.0}
@@ -65,12 +65,12 @@ def event_measures(drives: Drives) -> Iterator[Measure]:
 class _Events:
     """Changes recorded states; see the module."""
 
-    def __init__(self, drives: Drives) -> None:
-        unhurt = drives.bank.states[drives.bank.states[:, FIELD_INDEX["collided"]] == 0.0]
+    def __init__(self, earnings: Earnings) -> None:
+        unhurt = earnings.bank.states[earnings.bank.states[:, FIELD_INDEX["collided"]] == 0.0]
         self._states = unhurt[:: max(1, len(unhurt) // SAMPLED)]
-        self._machine = RewardMachine(drives.program)
-        self._fields = drives.program.fields
-        self._size = drives.size
+        self._machine = RewardMachine(earnings.program)
+        self._fields = earnings.program.fields
+        self._size = earnings.size
 
     def gain(self, base: Changes, changed: Changes, where: NDArray[np.bool_] | None = None) -> float:
         """Return the mean gain by `changed` over `base`, in usual decisions; 0 where the program reads none of it."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from actors.lint_bank import Drives
+from actors.lint_bank import Earnings
 from actors.lint_table import Measure
 from actors.screen import RESOLUTION
 
@@ -17,34 +17,34 @@ PARKED = "slower"
 """The driver who does nothing but brake, to highway-env's lowest target speed."""
 
 
-def return_measures(drives: Drives, discount: float) -> Iterator[Measure]:
+def return_measures(earnings: Earnings, discount: float) -> Iterator[Measure]:
     """Yield the measures of this module.
 
     Args:
-        drives: The program on the bank; its totals are finite.
+        earnings: The program on the bank; its totals are finite.
         discount: Discount of the training.
     """
-    returns = drives.returns()
-    yield from _order(drives, returns)
-    yield from _recklessness(drives, returns)
-    yield from _suicide(drives, discount)
-    yield from _parking(drives, returns)
+    returns = earnings.returns()
+    yield from _order(earnings, returns)
+    yield from _recklessness(earnings, returns)
+    yield from _suicide(earnings, discount)
+    yield from _parking(earnings, returns)
 
 
-def _order(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Measure]:
+def _order(earnings: Earnings, returns: NDArray[np.float64]) -> Iterator[Measure]:
     taus = []
-    for earned, fitness in zip(returns.mean(axis=-1), drives.bank.fitness, strict=True):
+    for earned, fitness in zip(returns.mean(axis=-1), earnings.bank.fitness, strict=True):
         known = ~np.isnan(fitness)
         taus.append(float(kendalltau(earned[known], np.round(fitness[known] / RESOLUTION)).statistic))
     if any(map(math.isnan, taus)):
         return
     tau = sum(taus) / len(taus)
-    best = drives.bank.drivers[int(returns.mean(axis=(0, 2)).argmax())]
+    best = earnings.bank.drivers[int(returns.mean(axis=(0, 2)).argmax())]
     evidence = {f"tau_road_{road}": each for road, each in enumerate(taus)}
     yield Measure(
         rule="return_order",
         value=tau,
-        sentence=f"its returns order {len(drives.bank.drivers)} drivers unlike their fitness (tau {tau:+.2f}); "
+        sentence=f"its returns order {len(earnings.bank.drivers)} drivers unlike their fitness (tau {tau:+.2f}); "
         f"it pays {best} best",
         evidence=evidence,
     )
@@ -55,8 +55,8 @@ def _order(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Measure]:
     )
 
 
-def _recklessness(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Measure]:
-    crashed = drives.bank.crashed
+def _recklessness(earnings: Earnings, returns: NDArray[np.float64]) -> Iterator[Measure]:
+    crashed = earnings.bank.crashed
     pairs = crashed[:, :, None, :] & ~crashed[:, None, :, :]
     preferred = (returns[:, :, None, :] > returns[:, None, :, :]) & pairs
     count = int(pairs.sum())
@@ -71,17 +71,17 @@ def _recklessness(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Meas
     )
 
 
-def _suicide(drives: Drives, discount: float) -> Iterator[Measure]:
-    bank = drives.bank
+def _suicide(earnings: Earnings, discount: float) -> Iterator[Measure]:
+    bank = earnings.bank
     crashes = bank.last & bank.crashed.reshape(-1)[bank.episode]
     if not crashes.any():
         return
     # What lies ahead of a driver at any moment, as training weighs it, is about what lies ahead at the start.
-    future = drives.returns(discount).mean(axis=-1)
+    future = earnings.returns(discount).mean(axis=-1)
     best = future.max(axis=1)
     road = bank.episode[crashes] // (len(bank.drivers) * bank.crashed.shape[-1])
-    share = float((drives.totals[crashes] > best[road]).mean())
-    crash, ahead = float(drives.totals[crashes].mean()), float(best.mean())
+    share = float((earnings.totals[crashes] > best[road]).mean())
+    crash, ahead = float(earnings.totals[crashes].mean()), float(best.mean())
     yield Measure(
         rule="suicide",
         value=share,
@@ -91,8 +91,8 @@ def _suicide(drives: Drives, discount: float) -> Iterator[Measure]:
     )
 
 
-def _parking(drives: Drives, returns: NDArray[np.float64]) -> Iterator[Measure]:
-    bank = drives.bank
+def _parking(earnings: Earnings, returns: NDArray[np.float64]) -> Iterator[Measure]:
+    bank = earnings.bank
     [parked] = bank.named(PARKED)
     survived = ~bank.crashed[:, parked, :]
     if not survived.any():

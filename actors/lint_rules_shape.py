@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.lint_bank import Drives
+from actors.lint_bank import Earnings
 from actors.lint_table import Measure
 from driving.kernel.reward_machine import RewardMachine
 from search_spaces.operations import TOTAL_LIMIT
@@ -18,28 +18,28 @@ SAMPLED = 512
 """Recorded states in which each field is changed."""
 
 
-def shape_measures(drives: Drives) -> Iterator[Measure]:
+def shape_measures(earnings: Earnings) -> Iterator[Measure]:
     """Yield the measures of this module; the program's totals on the bank are finite."""
-    yield from _components(drives)
-    yield from _scale(drives)
-    yield _saturated(drives)
-    yield _dead_fields(drives)
+    yield from _components(earnings)
+    yield from _scale(earnings)
+    yield _saturated(earnings)
+    yield _dead_fields(earnings)
 
 
-def _components(drives: Drives) -> Iterator[Measure]:
-    names = drives.program.component_names
+def _components(earnings: Earnings) -> Iterator[Measure]:
+    names = earnings.program.component_names
     if not names:
         return
-    spread, size = np.ptp(drives.components, axis=0), np.abs(drives.components).max(axis=0)
+    spread, size = np.ptp(earnings.components, axis=0), np.abs(earnings.components).max(axis=0)
     still = spread <= SPREAD * size
-    reads = _reads_state(drives.program)
+    reads = _reads_state(earnings.program)
     dead = [name for name, same in zip(names, still, strict=True) if same and reads[name]]
     yield Measure(
         rule="dead_component",
         value=float(len(dead)),
-        sentence=f"{', '.join(dead)}: always the same in {len(drives.totals)} recorded decisions",
+        sentence=f"{', '.join(dead)}: always the same in {len(earnings.totals)} recorded decisions",
     )
-    moved = drives.components.std(axis=0)
+    moved = earnings.components.std(axis=0)
     if (~still).sum() >= 2 and moved.sum() > 0.0:
         largest = int(moved.argmax())
         share = float(moved[largest] / moved.sum())
@@ -58,22 +58,22 @@ def _reads_state(program: RewardProgram) -> Mapping[str, bool]:
     return {name: reads[index] for name, index in program.graph.components}
 
 
-def _scale(drives: Drives) -> Iterator[Measure]:
-    size = drives.size
+def _scale(earnings: Earnings) -> Iterator[Measure]:
+    size = earnings.size
     sentence = f"a decision's reward is {size:.3g} in size on average"
     yield Measure(rule="scale_large", value=size, sentence=f"{sentence}: far above 1")
     yield Measure(rule="scale_small", value=size, sentence=f"{sentence}: far below 1")
-    clipped = float((np.abs(drives.totals) >= TOTAL_LIMIT).mean())
+    clipped = float((np.abs(earnings.totals) >= TOTAL_LIMIT).mean())
     yield Measure(
         rule="clipped", value=clipped, sentence=f"{clipped:.1%} of the recorded decisions reach the clip at 1e6"
     )
 
 
-def _saturated(drives: Drives) -> Measure:
-    step = SPREAD * max(float(np.abs(drives.totals).max()), np.finfo(np.float64).tiny)
-    values, counts = np.unique(np.round(drives.totals / step), return_counts=True)
+def _saturated(earnings: Earnings) -> Measure:
+    step = SPREAD * max(float(np.abs(earnings.totals).max()), np.finfo(np.float64).tiny)
+    values, counts = np.unique(np.round(earnings.totals / step), return_counts=True)
     most = int(counts.argmax())
-    share = float(counts[most] / len(drives.totals))
+    share = float(counts[most] / len(earnings.totals))
     return Measure(
         rule="saturated",
         value=share,
@@ -81,8 +81,8 @@ def _saturated(drives: Drives) -> Measure:
     )
 
 
-def _dead_fields(drives: Drives) -> Measure:
-    moved = sensitivity(drives)
+def _dead_fields(earnings: Earnings) -> Measure:
+    moved = sensitivity(earnings)
     dead = [name for name, share in moved.items() if share == 0.0]
     return Measure(
         rule="dead_field",
@@ -92,17 +92,17 @@ def _dead_fields(drives: Drives) -> Measure:
     )
 
 
-def sensitivity(drives: Drives) -> dict[str, float]:
+def sensitivity(earnings: Earnings) -> dict[str, float]:
     """Return, for each field that the program reads, the share of states whose reward changes with it, 0 to 1.
 
     In half of the sampled states the field takes its value from another recorded state, in the other half one from
     the range of the state table.
     """
-    states = drives.bank.states[:: max(1, len(drives.totals) // SAMPLED)]
-    machine = RewardMachine(drives.program)
+    states = earnings.bank.states[:: max(1, len(earnings.totals) // SAMPLED)]
+    machine = RewardMachine(earnings.program)
     before = machine.evaluate(states).totals
     shares = {}
-    for name in sorted(drives.program.fields):
+    for name in sorted(earnings.program.fields):
         changed = states.copy()
         changed[:, FIELD_INDEX[name]] = _other_values(states[:, FIELD_INDEX[name]], name)
         shares[name] = float((machine.evaluate(changed).totals != before).mean())

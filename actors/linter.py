@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.epic import Embedding, Epic, distance, scaled_distance
-from actors.lint_bank import Bank, Drives, driven, record_bank
+from actors.lint_bank import Bank, Earnings, earned, record_bank
 from actors.lint_rules_events import event_measures
 from actors.lint_rules_returns import return_measures
 from actors.lint_rules_shape import sensitivity, shape_measures
@@ -74,11 +74,11 @@ class Linter:
     def lint(self, program: RewardProgram) -> Lint:
         """Say what is odd about a program; nothing where its reward is not finite on the bank."""
         bank, epic = self._bank()
-        drives = driven(bank, program)
-        if not math.isfinite(drives.size):
+        earnings = earned(bank, program)
+        if not math.isfinite(earnings.size):
             return Lint((), None)
         order = {name: place for place, name in enumerate(RULES)}
-        measures = sorted(_measures(drives, self._discount), key=lambda each: order[each.rule])
+        measures = sorted(_measures(earnings, self._discount), key=lambda each: order[each.rule])
         return Lint(tuple(measures), epic.embedded(program))
 
     def measure(self, program: RewardProgram) -> Mapping[str, float]:
@@ -92,7 +92,7 @@ class Linter:
     def sensitivity(self, program: RewardProgram) -> Mapping[str, float]:
         """Return, for each field that the program reads, the share of states whose reward changes with it, 0 to 1."""
         bank, _ = self._bank()
-        return sensitivity(driven(bank, program))
+        return sensitivity(earned(bank, program))
 
     def _bank(self) -> tuple[Bank, Epic]:
         with self._lock:
@@ -136,8 +136,8 @@ def refusing(found: Iterable[Finding]) -> Finding | None:
     return next((each for each in found if RULES[each.name].effect == "refuses"), None)
 
 
-def _measures(drives: Drives, discount: float) -> Iterator[Measure]:
-    for each in (*return_measures(drives, discount), *event_measures(drives), *shape_measures(drives)):
+def _measures(earnings: Earnings, discount: float) -> Iterator[Measure]:
+    for each in (*return_measures(earnings, discount), *event_measures(earnings), *shape_measures(earnings)):
         # A state that was made for a comparison may be one in which the reward is not finite.
         if math.isfinite(each.value):
             yield each

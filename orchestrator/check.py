@@ -1,6 +1,7 @@
 """What `orchestrate check` does: the verdict of the reward language on a file, a reply or a file of cases.
 
     orchestrate check PROGRAM.py          the user's own file, checked in this process
+    orchestrate check PROGRAM.py --lint   and what gate and linter say of it
     orchestrate check --reply FILE        a model's reply, checked in the limited child
     orchestrate check --jsonl CASES       one JSON answer a line
 
@@ -28,12 +29,13 @@ Write = Callable[[str], object]
 """Prints one line."""
 
 
-def check_file(path: Path, *, reply: bool = False, write: Write = print) -> int:
+def check_file(path: Path, *, reply: bool = False, lint: bool = False, write: Write = print) -> int:
     """Print the verdict on a program, its reward on the standard state, or code, line, message and hint.
 
     Args:
         path: The file; at most a few times the largest program is read.
         reply: Whether it holds a model's reply, with fences and prose.
+        lint: Whether the gate and the linter judge it too; a refusal of theirs is a rejection.
         write: Prints one line.
 
     Returns:
@@ -54,7 +56,8 @@ def check_file(path: Path, *, reply: bool = False, write: Write = print) -> int:
         for line in _rejection(path, violation):
             write(line)
         return REJECTED
-    write(f"accept {path}")
+    lines, refused = _examined(program) if lint else ([], False)
+    write(f"{'reject' if refused else 'accept'} {path}")
     write(f"  digest    {program.digest[:16]}")
     write(f"  reads     {', '.join(sorted(program.fields)) or 'nothing of the state'}")
     write(f"  reward    {judged.total:g} on the standard state")
@@ -62,7 +65,15 @@ def check_file(path: Path, *, reply: bool = False, write: Write = print) -> int:
         write(f"  component {name} = {value:g}")
     if judged.components:
         write(f"  the components leave {judged.total - sum(judged.components.values()):g} of it unexplained")
-    return ACCEPTED
+    for line in lines:
+        write(line)
+    return REJECTED if refused else ACCEPTED
+
+
+def _examined(program: RewardProgram) -> tuple[list[str], bool]:
+    from orchestrator.lint import examine  # it loads the simulator, which a plain check does not wait for
+
+    return examine(program)
 
 
 def check_cases(path: Path, *, write: Write = print) -> int:

@@ -18,6 +18,7 @@ def check(
     jsonl: Annotated[
         Path | None, typer.Option("--jsonl", metavar="CASES", help="Cases, one JSON object a line; answers likewise.")
     ] = None,
+    lint: Annotated[bool, options.switch("--lint", "Say what the gate and the reward linter make of it too.")] = False,
 ) -> None:
     """Say whether a reward program is accepted: code, line, message and hint. Exits 0 for accept, 1 for reject."""
     from orchestrator.check import check_cases, check_file
@@ -26,9 +27,11 @@ def check(
     if len(given) != 1:
         raise UsageError("check: expected one of PROGRAM, --reply FILE and --jsonl CASES")
     if jsonl is not None:
+        if lint:
+            raise UsageError("check: --lint goes with PROGRAM or --reply FILE, not with --jsonl CASES")
         code = check_cases(jsonl, write=_write_line)
     else:
-        code = check_file(given[0], reply=reply is not None, write=_write_line)
+        code = check_file(given[0], reply=reply is not None, lint=lint, write=_write_line)
     raise typer.Exit(code)
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from actors.archive import Archive
+from actors.critique_text import disagreement
 from actors.messages import ArchiveEntry
 from actors.record import SearchRecord
 from orchestrator import leaderboard
@@ -99,14 +100,19 @@ def show_candidate(console: Console, record: SearchRecord, entry: ArchiveEntry) 
         console.print(shown(entry.outcome.reason, style="red"))
     for warning in candidate.warnings:
         console.print(shown(f"warning: {warning}", style="yellow"))
+    for finding in candidate.lint:
+        console.print(shown(f"before training, {finding.name}: {finding.sentence}", style="yellow"))
     console.print()
     console.print(shown(candidate.source, lines=True))
     if entry.fitness is not None:
         terms = ", ".join(f"{name} {value:.3f}" for name, value in entry.fitness.terms.items())
         console.print(f"fitness {entry.fitness.value:.4f} = gate {entry.fitness.gate:.3f} x ({terms}), weighted")
+        console.print(leaderboard.bounds(entry.fitness))
     if entry.outcome is not None:
+        known = record.archive.intervals.get(candidate.id, {})
         for name, value in entry.outcome.metrics.items():
-            console.print(f"  {name:<24}{value:.4g}")
+            ends = f"{known[name][0]:.4g} to {known[name][1]:.4g}" if name in known else ""
+            console.print(f"  {name:<24}{value:<10.4g}{ends}".rstrip())
     _show_critique(console, entry)
     for parent in record.archive.parents(candidate.id):
         console.print()
@@ -122,6 +128,8 @@ def _show_critique(console: Console, entry: ArchiveEntry) -> None:
         console.print(shown(f"{finding.name}: {finding.sentence}", style="yellow"))
     if entry.critique.comment:
         console.print(shown(entry.critique.comment, lines=True))
+    for opinion in entry.critique.disagreements:
+        console.print(shown(disagreement(opinion, entry.critique), style="yellow"))
 
 
 def difference(parent: ArchiveEntry, child: ArchiveEntry) -> Text:

@@ -11,12 +11,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from actors.comparison import judge
+from actors.comparison import intervals, judge
 from actors.critic import criticise
 from actors.deliveries import sound_outcome, store_critique, store_delivery, store_program
+from actors.drives import read_drives
 from actors.gate import Gate
 from actors.keys import take_credentials
 from actors.ledger import Ledger
+from actors.linter import Linter
 from actors.messages import ArchiveEntry, Assignment, Candidate
 from actors.outcome import Delivery
 from actors.plan import SearchPlan
@@ -71,7 +73,7 @@ def train_file(
         place = program if candidate.line is None else f"{program}, line {candidate.line}"
         messages().print(shown(f"{place}: {candidate.code}: {candidate.message}. {candidate.hint}", style="red"))
         return 1
-    for warning in candidate.warnings:
+    for warning in (*candidate.warnings, *(f"{each.name}: {each.sentence}" for each in candidate.lint)):
         messages().print(shown(f"warning: {warning}", style="yellow"))
     search = new_search(configured, out, ROOT.absolute(), datetime.now().astimezone())
     run = Run(search.location, Storage.at(search.location), root_of(out))
@@ -101,22 +103,24 @@ def _teller(steps: int) -> Callable[[int, float], None]:
 
 
 def accept(source: str, plan: SearchPlan, *, despite_gate: bool) -> Candidate | Violation:
-    """Check a program as a search would: language and gate.
+    """Check a program as a search would: language, gate and linter.
 
     Args:
         source: The program.
         plan: Settings of the training.
-        despite_gate: Whether what the gate refuses is trained all the same, with the refusal as a warning.
+        despite_gate: Whether what gate or linter refuse is trained all the same, with the refusal as a warning.
     """
     program = compile_program(source)
     if not isinstance(program, RewardProgram):
         return program
     verdict = Gate(plan.scenario).judge(program)
+    lint = Linter(plan.scenario, plan.ppo.discount).lint(program)
     warnings = verdict.warnings
-    if verdict.refusal is not None:
+    refusal = verdict.refusal or lint.refusal
+    if refusal is not None:
         if not despite_gate:
-            return verdict.refusal
-        warnings = (f"{verdict.refusal.code}: {verdict.refusal.message}", *warnings)
+            return refusal
+        warnings = (f"{refusal.code}: {refusal.message}", *warnings)
     return Candidate(
         id=CANDIDATE,
         generation=0,
@@ -126,6 +130,7 @@ def accept(source: str, plan: SearchPlan, *, despite_gate: bool) -> Candidate | 
         origin="user",
         move="write",
         warnings=warnings,
+        lint=lint.findings,
     )
 
 
@@ -179,8 +184,12 @@ def train(
 
 def _conclude(ledger: Ledger, storage: Storage, delivery: Delivery, plan: SearchPlan) -> None:
     candidate_id = delivery.outcome.candidate_id
-    judged = None if delivery.episodes is None else judge([from_parquet(delivery.episodes)], plan.scenario)
+    tables = [] if delivery.episodes is None else [from_parquet(delivery.episodes)]
+    judged = judge(tables, plan.scenario) if tables else None
     ledger.write("judged", {"candidate_id": candidate_id, "fitness": judged.to_json() if judged else None})
-    critique = criticise(ledger.record.archive.entry(candidate_id), ())
+    if tables:
+        ledger.write("intervals", {"name": candidate_id, "intervals": intervals(tables, plan.scenario)})
+    entry = ledger.record.archive.entry(candidate_id)
+    critique = criticise(entry, (), read_drives(storage, entry, (), plan))
     store_critique(storage, critique)
     ledger.write("criticised", critique.to_json())
