@@ -43,6 +43,8 @@ class Archive(Message):
         critiques: What was said about it.
         refusals: What was turned down, by id.
         baselines: Drivers to compare with, by name.
+        intervals: 95 % interval of the fitness and of each measure, lower and upper end, by candidate id or name of the
+            baseline; empty for those of which the single episodes are not known.
     """
 
     candidates: Mapping[str, Candidate] = field(default_factory=dict)
@@ -51,6 +53,7 @@ class Archive(Message):
     critiques: Mapping[str, Critique] = field(default_factory=dict)
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
+    intervals: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     def after(self, event: Event) -> "Archive":
         """Return the archive with one more event; events that do not concern it change nothing."""
@@ -69,6 +72,9 @@ class Archive(Message):
                 return replace(self, refusals=_with(self.refusals, data["id"], Refusal.from_json(data)))
             case "baseline":
                 return replace(self, baselines=_with(self.baselines, data["name"], Baseline.from_json(data)))
+            case "intervals":
+                ends = {name: tuple(each) for name, each in data["intervals"].items()}
+                return replace(self, intervals=_with(self.intervals, data["name"], ends))
         return self
 
     def before(self, generation: int) -> "Archive":
@@ -81,6 +87,7 @@ class Archive(Message):
             fitnesses={key: each for key, each in self.fitnesses.items() if key in kept},
             critiques={key: each for key, each in self.critiques.items() if key in kept},
             refusals={key: each for key, each in self.refusals.items() if each.generation < generation},
+            intervals={key: each for key, each in self.intervals.items() if key in kept or key in self.baselines},
         )
 
     def entry(self, candidate_id: str) -> ArchiveEntry:

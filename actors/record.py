@@ -13,6 +13,7 @@
 | `trial_failed` | `candidate_id`, `trial_id`, `reason`, `attempt` (from 1) |
 | `delivered` | an `Outcome`; its files are stored already |
 | `judged` | `candidate_id`, `fitness` (null: a needed measure is undefined) |
+| `intervals` | `name` of a candidate or baseline, `intervals`: measure to lower and upper end |
 | `criticised` | a `Critique` |
 | `baseline` | `name`, `metrics`, `fitness` |
 | `report_baseline` | a `Baseline` that drove the report episodes |
@@ -38,7 +39,7 @@ from actors.plan import SearchPlan
 from actors.standings import Ablation, Confirmation, Standing
 from search_spaces.errors import JournalError
 
-_ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline"})
+_ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline", "intervals"})
 _SILENT = frozenset({"llm_asked", "screened"})
 STAGES = ("qualifying", "deciding", "", "confirming", "ablation")
 """Stages of the finals in the order in which they are trained; baselines, which have none, fill workers in between."""

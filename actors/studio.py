@@ -1,21 +1,19 @@
 """What a coordinator does backstage: designing generations, reading outcomes, measuring baseline drivers."""
 
 import threading
-from typing import Any
 
-from actors.archive import Archive
+from actors.archive import Archive, Baseline
 from actors.checker import ProgramChecker
+from actors.comparison import intervals, judge
 from actors.critic import criticise
 from actors.deliveries import store_critique, store_program
 from actors.evaluator import PolicyDriver, evaluate
 from actors.examiner import Examiner
 from actors.exchanges import Exchanges
-from actors.fitness import fitness
 from actors.gate import Gate
-from actors.generation import Design, GenerationDesigner, derived_seed
+from actors.generation import Design, GenerationDesigner
 from actors.keys import Credentials
 from actors.ledger import Ledger
-from actors.messages import Candidate
 from actors.patience import SystemClock
 from actors.plan import SearchPlan
 from actors.policy import Policy
@@ -26,6 +24,7 @@ from actors.screen import Screen
 from actors.storage import Storage
 from actors.strategies import SCREENING, designers
 from driving.drivers import DRIVERS, driver_named
+from driving.episodes import from_parquet, to_parquet
 from search_spaces.language import compile_program
 
 NO_LLM = (
@@ -122,6 +121,7 @@ class Studio:
         if self._stop.is_set():
             return
         store_critique(self._storage, critique)
+        self._bound(candidate_id, f"candidates/{candidate_id}/episodes.parquet")
         self._ledger.write("criticised", critique.to_json())
 
     def _teach(self, candidate_id: str) -> None:
@@ -137,25 +137,27 @@ class Studio:
             self._screened.add(candidate_id)
 
     def unmeasured(self) -> list[str]:
-        """Return the baseline drivers that have not been measured."""
-        return [name for name in DRIVERS if name not in self._ledger.record.archive.baselines]
+        """Return the baselines that wait for `measure`: drivers, and trained ones that were delivered."""
+        archive = self._ledger.record.archive
+        return [name for name in dict.fromkeys((*DRIVERS, *archive.baselines)) if name not in archive.intervals]
 
     def measure(self) -> None:
-        """Measure the baseline drivers on the held-out episodes and write it down."""
+        """Measure the baseline drivers on the held-out episodes, and all baselines' intervals, and write it down."""
         for name in self.unmeasured():
-            metrics, _ = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
-            judged = fitness(metrics)
-            data: dict[str, Any] = {"name": name, "metrics": dict(metrics)}
-            self._ledger.write("baseline", {**data, "fitness": judged.to_json() if judged else None})
+            archive = self._ledger.record.archive
+            if name in archive.candidates:
+                self._bound(name, f"candidates/{name}/episodes.parquet")
+                continue
+            if name not in archive.baselines:
+                metrics, table = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
+                self._storage.write(f"baselines/{name}.parquet", to_parquet(table))
+                baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario))
+                self._ledger.write("baseline", baseline.to_json())
+            self._bound(name, f"baselines/{name}.parquet")
 
-    def native(self, name: str) -> Candidate:
-        """Return the baseline that is trained under highway-env's own reward."""
-        return Candidate(
-            id=name,
-            generation=-1,
-            role="baseline",
-            source="",
-            digest="",
-            seed=derived_seed(self._plan.seed, name),
-            origin="baseline",
-        )
+    def _bound(self, name: str, file: str) -> None:
+        """Write down the intervals of all measures, once; none where the single episodes were not kept."""
+        if name not in self._ledger.record.archive.intervals:
+            content = self._storage.read(file)
+            found = {} if content is None else intervals([from_parquet(content)], self._plan.scenario)
+            self._ledger.write("intervals", {"name": name, "intervals": found})

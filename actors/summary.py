@@ -38,7 +38,11 @@ def summarise_search(record: SearchRecord) -> dict[str, Any]:
         "generations": [_generation(record, each) for each in generations],
         "champion": record.champion,
         "baselines": {
-            name: {"fitness": each.fitness.value if each.fitness else None, "metrics": dict(each.metrics)}
+            name: {
+                "fitness": each.fitness.value if each.fitness else None,
+                "metrics": dict(each.metrics),
+                "intervals": _intervals(archive, name),
+            }
             for name, each in sorted(archive.baselines.items())
         },
         "finals": _finals(record),
@@ -81,7 +85,7 @@ def _generation(record: SearchRecord, generation: int) -> dict[str, Any]:
         "generation": generation,
         "best": score.best,
         "mean": score.mean,
-        "candidates": [_candidate(each) for each in record.archive.entries(generation)],
+        "candidates": [_candidate(each, record.archive) for each in record.archive.entries(generation)],
         "refused": [_refusal(each) for each in _refusals(record.archive, generation)],
     }
 
@@ -94,7 +98,12 @@ def _refusal(refusal: Refusal) -> dict[str, Any]:
     return {"id": refusal.id, "code": refusal.code, "reason": refusal.reason}
 
 
-def _candidate(entry: ArchiveEntry) -> dict[str, Any]:
+def _intervals(archive: Archive, name: str) -> dict[str, list[float]]:
+    """Return 95 % intervals, lower and upper end, by measure; that of the fitness is among them."""
+    return {measure: list(ends) for measure, ends in archive.intervals.get(name, {}).items()}
+
+
+def _candidate(entry: ArchiveEntry, archive: Archive) -> dict[str, Any]:
     candidate: Candidate = entry.candidate
     outcome = entry.outcome
     return {
@@ -104,5 +113,6 @@ def _candidate(entry: ArchiveEntry) -> dict[str, Any]:
         "reason": outcome.reason if outcome else "",
         "fitness": entry.fitness.value if entry.fitness else None,
         "metrics": dict(outcome.metrics) if outcome else {},
+        "intervals": _intervals(archive, candidate.id),
         "program_digest": candidate.digest,
     }

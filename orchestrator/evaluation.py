@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.table import Table
 
 from actors.archive import Archive
-from actors.comparison import judge
+from actors.comparison import FITNESS, intervals, judge
 from actors.evaluator import PolicyDriver
-from actors.intervals import wilson
 from actors.messages import ArchiveEntry, Fitness
 from actors.policy import Policy
 from actors.storage import Storage
@@ -53,6 +51,7 @@ class Evaluation:
         upstream: Whether highway-env itself simulated it.
         table: Every episode.
         metrics: Measures by name; undefined ones are absent.
+        intervals: 95 % intervals of the fitness and the measures, lower and upper end, over the episodes.
         fitness: Fitness; None when a measure that it needs is undefined.
     """
 
@@ -61,11 +60,11 @@ class Evaluation:
     upstream: bool
     table: EpisodeTable
     metrics: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
     fitness: Fitness | None
 
     def to_json(self) -> dict[str, object]:
         """Return a JSON object of everything but the single episodes."""
-        low, high = wilson(int(self.table.columns["crashed"].sum()), len(self.table))
         return {
             "name": self.entrant.name,
             "simulator": "highway-env" if self.upstream else "kernel",
@@ -73,8 +72,7 @@ class Evaluation:
             "episodes": len(self.table),
             "first_seed": int(self.table.seeds[0]),
             "metrics": dict(self.metrics),
-            "crash_rate_interval": [low, high],
-            "native_return_standard_error": _standard_error(self.table.columns["native_return"]),
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
             "fitness": None if self.fitness is None else self.fitness.to_json(),
         }
 
@@ -135,36 +133,38 @@ def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: boo
     """
     simulator = ReferenceVectorEnv if upstream else HighwayVectorEnv
     table = run_episodes(scenario, seeds, entrant.driver, simulator=simulator)
-    metrics = summarise(table, scenario)
-    return Evaluation(entrant, scenario, upstream, table, metrics, judge([table], scenario))
+    return Evaluation(
+        entrant,
+        scenario,
+        upstream,
+        table,
+        metrics=summarise(table, scenario),
+        intervals=intervals([table], scenario),
+        fitness=judge([table], scenario),
+    )
 
 
 def native_sentence(evaluation: Evaluation) -> str:
     """Return the native return in one sentence."""
-    returns = evaluation.table.columns["native_return"]
+    ends = evaluation.intervals.get("native_return")
+    shown = "" if ends is None else f", 95 % interval {ends[0]:.3f} to {ends[1]:.3f}"
     return (
-        f"{evaluation.entrant.name}: native return {returns.mean():.3f}{_error_shown(returns)} "
-        f"(mean and standard error of {len(returns)} episodes)"
+        f"{evaluation.entrant.name}: native return {evaluation.metrics['native_return']:.3f} "
+        f"(mean of {len(evaluation.table)} episodes{shown})"
     )
 
 
 def metrics_table(evaluation: Evaluation) -> Table:
-    """Return all measures as a rich table."""
-    table = Table(box=None, pad_edge=False, show_header=False)
+    """Return all measures and the fitness, each with its interval, as a rich table."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("measure")
     table.add_column("value", justify="right")
-    table.add_column("")
-    low, high = wilson(int(evaluation.table.columns["crashed"].sum()), len(evaluation.table))
-    notes = {
-        "crash_rate": f"95 % interval {low:.3f} to {high:.3f}",
-        "native_return": f"standard error{_error_shown(evaluation.table.columns['native_return'])}",
-    }
-    for name, value in evaluation.metrics.items():
-        table.add_row(name, f"{value:.5g}", notes.get(name, ""))
+    table.add_column("95 % interval", justify="right")
     judged = evaluation.fitness
-    if judged is not None:
-        shown = "" if judged.low is None else f"95 % interval {judged.low:.4f} to {judged.high:.4f}"
-        table.add_row("fitness", f"{judged.value:.4f}", shown)
+    values = {**evaluation.metrics, **({} if judged is None else {FITNESS: judged.value})}
+    for name, value in values.items():
+        ends = evaluation.intervals.get(name)
+        table.add_row(name, f"{value:.5g}", "" if ends is None else f"{ends[0]:.5g} to {ends[1]:.5g}")
     return table
 
 
@@ -173,12 +173,3 @@ def heading(evaluation: Evaluation) -> str:
     seeds = evaluation.table.seeds
     simulator = "highway-env" if evaluation.upstream else "the kernel"
     return f"{evaluation.entrant.name} on {len(seeds)} episodes (seeds {seeds[0]} to {seeds[-1]}) in {simulator}"
-
-
-def _standard_error(values: NDArray[np.float64]) -> float | None:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-
-
-def _error_shown(values: NDArray[np.float64]) -> str:
-    error = _standard_error(values)
-    return "" if error is None else f" ± {error:.3f}"

@@ -172,6 +172,16 @@ def interval_shown(fitness: Fitness | None) -> str:
     )
 
 
+def bounds(fitness: Fitness) -> str:
+    """Say how exact a fitness of one training is."""
+    if fitness.low is None or fitness.high is None:
+        return "no interval: its single episodes were not kept"
+    return (
+        f"95 % interval {fitness.low:.4f} to {fitness.high:.4f} over the episodes; another training of this program "
+        "differs by about 0.06"
+    )
+
+
 def as_csv(record: SearchRecord) -> str:
     """Return the leaderboard as CSV, every metric in a column."""
     found = rows(record)

@@ -21,7 +21,7 @@ from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
-from orchestrator.points import conversation, foretold, judged, label, measured, of_finals, settings, trained
+from orchestrator.points import bounded, conversation, foretold, judged, label, measured, of_finals, settings, trained
 from orchestrator.tracking import Point, Store
 from orchestrator.verdict import sentences
 from search_spaces.errors import MachineError, UsageError
@@ -62,6 +62,7 @@ class Mirror:
             "trial_failed": self._died,
             "delivered": self._delivered,
             "judged": self._judged,
+            "intervals": self._bounded,
             "criticised": self._criticised,
             "baseline": self._baseline,
             "llm_replied": self._answered,
@@ -188,6 +189,9 @@ class Mirror:
             self._store.log(run, points=judged(fitness), time_ms=time_ms)
         if self._record.archive.candidates[name].stage:  # nobody criticises it
             self._store.end(run, "FINISHED", time_ms)
+
+    def _bounded(self, data: Mapping[str, Any], time_ms: int) -> None:
+        self._store.log(self._child(data["name"], time_ms), points=bounded(data["intervals"]), time_ms=time_ms)
 
     def _criticised(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]

@@ -1,12 +1,12 @@
 """What a search's values are called in MLflow: numbers, parameters, texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from actors.agreement import rung_agreements
 from actors.archive import Archive
 from actors.chat import Exchange
-from actors.comparison import Difference
+from actors.comparison import FITNESS, Difference
 from actors.messages import ArchiveEntry, Fitness
 from actors.outcome import Outcome
 from actors.standings import Ablation, Confirmation, Result, Standing
@@ -36,6 +36,16 @@ def judged(fitness: Fitness) -> list[Point]:
     """Return a fitness, the ends of its interval where it has one, and its terms under `fitness/`."""
     named = {"value": fitness.value, "low": fitness.low, "high": fitness.high, "gate": fitness.gate, **fitness.terms}
     return [Point(f"fitness/{name}", value) for name, value in named.items() if value is not None]
+
+
+def bounded(intervals: Mapping[str, Sequence[float]]) -> list[Point]:
+    """Return the ends of the measures' 95 % intervals under `interval/`; those of the fitness are under `fitness/`."""
+    return [
+        Point(f"interval/{name}/{end}", value)
+        for name, ends in intervals.items()
+        if name != FITNESS
+        for end, value in zip(("low", "high"), ends, strict=True)
+    ]
 
 
 def of_finals(result: Result) -> Iterator[Point]:

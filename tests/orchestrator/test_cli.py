@@ -130,7 +130,9 @@ def test_evaluate_measures_a_candidate_on_fresh_episodes(finished: Path, tmp_pat
     assert measured["metrics"]["episodes"] == measured["episodes"] == 12
     idle = json.loads(run("evaluate", "--driver", "idle", "--episodes", "12", "--json", "-").stdout)
     assert idle["metrics"] == measured["metrics"]
-    assert 0 <= measured["crash_rate_interval"][0] <= measured["metrics"]["crash_rate"]
+    low, high = measured["intervals"]["crash_rate"]
+    assert 0 <= low <= measured["metrics"]["crash_rate"] <= high <= 1
+    assert set(measured["intervals"]) == {"fitness", *measured["metrics"]} - {"episodes"}
 
 
 def test_evaluate_in_highway_env_itself_agrees_with_the_kernel(finished: Path) -> None:
@@ -143,7 +145,8 @@ def test_evaluate_in_highway_env_itself_agrees_with_the_kernel(finished: Path) -
 def test_evaluate_prints_the_native_return_alone(finished: Path) -> None:
     result = run("evaluate", str(finished), "best", "--episodes", "12", "--native")
     assert re.fullmatch(
-        r"g01-c00: native return \d+\.\d{3} ± \d\.\d{3} \(mean and standard error of 12 episodes\)\n", result.stdout
+        r"g01-c00: native return \d+\.\d{3} \(mean of 12 episodes, 95 % interval \d+\.\d{3} to \d+\.\d{3}\)\n",
+        result.stdout,
     )
 
 
