@@ -50,7 +50,7 @@ def case_of(entry: ArchiveEntry, group: str) -> Case | None:
     if candidate.screen is not None and candidate.screen.tau is not None:
         scores["screen tau"] = candidate.screen.tau
     flags = [f"lint {finding.name}" for finding in candidate.lint]
-    flags += [f"warning: {_numberless(each)}" for each in candidate.warnings]
+    flags += [f"warning: {numberless(each)}" for each in candidate.warnings]
     return Case(
         name=candidate.id,
         group=group,
@@ -60,7 +60,7 @@ def case_of(entry: ArchiveEntry, group: str) -> Case | None:
     )
 
 
-def _numberless(sentence: str) -> str:
+def numberless(sentence: str) -> str:
     """Return a warning without its numbers, so that the same one about two programs has one name."""
     head, _, _ = sentence.partition(":")
     return re.sub(r"\d[\d.,]*(e[+-]?\d+)?", "N", head)
