@@ -57,6 +57,7 @@ def build_app() -> typer.Typer:
     app.command()(commands_program.train)
     app.command()(commands_run.evaluate)
     app.command()(commands_run.show)
+    app.command()(commands_run.report)
     app.command()(commands_run.ui)
     app.command()(commands_calibration.calibration)
     app.command()(commands_machine.doctor)

@@ -1,4 +1,4 @@
-"""Commands that look at a run: `show`, `evaluate`, `ui`."""
+"""Commands that look at a run: `show`, `evaluate`, `report`, `ui`."""
 
 import contextlib
 import json
@@ -125,6 +125,22 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise MachineError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def report(
+    run: options.Run,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the report.", show_default="report/ in the run's folder"),
+    ] = None,
+    no_videos: Annotated[bool, options.switch("--no-videos", "Leave films out, which take seconds each.")] = False,
+) -> None:
+    """Write what came of a run for others to read: one HTML file, and Markdown with pictures and films."""
+    from orchestrator.report.write import write_report
+    from orchestrator.runs import find_run
+
+    written = write_report(find_run(run), out, videos=not no_videos)
+    console.results().print(console.shown(written))
 
 
 def ui(

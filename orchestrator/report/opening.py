@@ -1,0 +1,150 @@
+"""The beginning of a report: what was asked, and what came of it in two sentences."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from actors.comparison import Difference
+from actors.messages import Fitness
+from orchestrator.progress import duration
+from orchestrator.report.claim import Claim
+from orchestrator.report.document import Absent, Block, Facts, Lead, Paragraph, Quote, Section, Tile, Tiles
+from orchestrator.report.gather import ReportData
+from orchestrator.report.wording import (
+    DOING_NOTHING,
+    counted,
+    fitness_text,
+    interval_text,
+    listed,
+    named,
+    steps_text,
+)
+
+_WHAT_THIS_IS = (
+    "A reward program tells a learning driver, decision by decision, how well it is doing. This search wrote such "
+    "programs, trained one agent with each (PPO, in the traffic of highway-env), and measured how the agents then "
+    "drive. A program is judged by that driving alone, never by the reward that it pays itself: the fitness, from 0 to "
+    "1, adds up speed, overtaking, comfort, distance to others and progress, and a safety gate takes nearly all of it "
+    "away from a car that crashes often."
+)
+_AT_A_GLANCE = (
+    ("crash_rate", "episodes that crash", "%", 100.0),
+    ("progress_ms", "mean progress", "m/s", 1.0),
+    ("overtakes_per_min", "net overtakes", "a minute", 1.0),
+    ("native_return", "highway-env's own return", "points", 1.0),
+)
+"""Measures of the champion that are shown large: name, label, unit, and the factor between the two."""
+_STRATEGIES = {
+    "evolve": "each generation improves on the best so far",
+    "best-of-n": "no generation learns from another (control)",
+    "eureka": "each generation improves on the single best (control)",
+    "random": "programs are drawn at random (control)",
+}
+
+
+def asked(data: ReportData) -> Section:
+    """Return what was asked for, in whose words, at which price."""
+    plan, record = data.plan, data.record
+    scenario = plan.scenario
+    pairs = [
+        ("Programs written by", _writer(data)),
+        ("Strategy", f"{plan.strategy}: {_STRATEGIES[plan.strategy]}"),
+        (
+            "Budget",
+            f"{counted(plan.generations, 'generation')} of {counted(plan.population, 'candidate')}, each trained for "
+            f"{steps_text(plan.steps)} decisions",
+        ),
+        (
+            "Road",
+            f"{counted(scenario.lanes, 'lane')}, {scenario.vehicles} other cars, density {scenario.density:g}, "
+            f"episodes of {scenario.duration} s",
+        ),
+        ("Judged on", f"{counted(plan.held_out, 'episode')} for each, which no training ever sees"),
+        ("Took", f"{duration(record.wall_s)}"),
+    ]
+    return Section(
+        "asked",
+        "What was asked",
+        (
+            Paragraph(_WHAT_THIS_IS),
+            Quote(plan.goal, "The goal, as it was given"),
+            Facts(tuple(pairs)),
+        ),
+    )
+
+
+def _writer(data: ReportData) -> str:
+    if data.plan.llm.spec is None:
+        return "evolution, without a language model"
+    models = sorted({reply.model for reply in data.record.replies.values()})
+    return f"a language model: {listed(models) if models else data.plan.llm.spec}"
+
+
+def verdict(data: ReportData) -> Section:
+    """Return what came of it: two sentences, and the numbers behind them at a glance."""
+    claim = data.claim
+    if claim is None or claim.fitness is None:
+        return Section("verdict", "The verdict", (Absent(f"{_state(data)} No candidate has been judged."),))
+    blocks: list[Block] = []
+    if not data.record.finished:
+        blocks.append(Absent(f"{_state(data)} What follows holds for the best candidate so far."))
+    blocks += [Lead(_first_sentence(claim, claim.fitness)), Lead(_second_sentence(data))]
+    blocks.append(Tiles(tuple(_tiles(claim, claim.fitness))))
+    return Section("verdict", "The verdict", tuple(blocks))
+
+
+def _state(data: ReportData) -> str:
+    states = {"running": "The search is still running.", "interrupted": "The search was interrupted and can go on."}
+    return states.get(data.state, "The search has finished.")
+
+
+def _first_sentence(claim: Claim, fitness: Fitness) -> str:
+    measured = counted(claim.episodes, "episode")
+    if claim.confirmed:
+        how = f"over {counted(claim.replicates, 'fresh training')}, each measured on {measured} that selected nobody"
+    else:
+        how = f"on the {measured} that selected it, so that some of it may be luck"
+    score = fitness_text(fitness)
+    return f"The champion, {claim.name}, reaches a fitness of {score} {how}; {_against(claim.differences)}."
+
+
+def _against(differences: Mapping[str, Difference]) -> str:
+    """Say against whom it is better, worse, or neither."""
+    if not differences:
+        return "it was compared with no baseline"
+    parts = []
+    nothing = [name for name in DOING_NOTHING if name in differences]
+    if nothing:
+        closest = min(nothing, key=lambda name: differences[name].value)
+        parts.append(f"that is {_better(differences[closest])} doing nothing (always {closest.upper()})")
+    for words in ("better than", "not told apart from", "worse than"):
+        found = [named(name) for name, each in differences.items() if name not in nothing and _better(each) == words]
+        if found:
+            parts.append(f"{words} {listed(found)}")
+    return "; ".join(parts)
+
+
+def _better(difference: Difference) -> str:
+    if difference.low > 0.0:
+        return "better than"
+    return "worse than" if difference.high < 0.0 else "not told apart from"
+
+
+def _second_sentence(data: ReportData) -> str:
+    return (
+        "highway-env itself was not asked: the champion has not been replayed there, and the figures are those of this "
+        "project's own simulator, which is tested to equal it."
+    )
+
+
+def _tiles(claim: Claim, fitness: Fitness) -> Iterator[Tile]:
+    between = interval_text(fitness.low, fitness.high)
+    yield Tile(label="fitness of the champion", value=f"{fitness.value:.3f}", note=between or "no interval is known")
+    native = claim.differences.get("ppo-native")
+    if native is not None:
+        note = interval_text(native.low, native.high, "+.3f")
+        yield Tile(label="ahead of PPO, native reward", value=f"{native.value:+.3f}", note=note)
+    for name, label, unit, scale in _AT_A_GLANCE:
+        if name in claim.metrics:
+            low, high = (scale * end for end in claim.intervals.get(name, (math.nan, math.nan)))
+            note = "" if math.isnan(low) else interval_text(low, high, ".1f")
+            yield Tile(label=label, value=f"{scale * claim.metrics[name]:.1f} {unit}", note=note)

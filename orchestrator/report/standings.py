@@ -1,0 +1,254 @@
+"""Who stands where: the leaderboard, the finals, and the champion against each that it is compared with."""
+
+from collections.abc import Iterator
+
+from actors.intervals import wilson
+from actors.messages import Fitness
+from actors.standings import Confirmation, Standing
+from orchestrator import leaderboard
+from orchestrator.leaderboard import Row as Standed
+from orchestrator.report import plots, style
+from orchestrator.report.document import (
+    Absent,
+    Block,
+    Cell,
+    Column,
+    Details,
+    Facts,
+    Paragraph,
+    Picture,
+    Row,
+    RowKind,
+    Section,
+    Table,
+    row,
+)
+from orchestrator.report.gather import ReportData
+from orchestrator.report.plots import Estimate
+from orchestrator.report.wording import counted, difference_text, interval_text, named, steps_text
+
+_SHOWN = 15
+"""Candidates on the leaderboard before the rest is folded away."""
+_SAME_EPISODES = (
+    "Every candidate and every baseline drives the same episodes, so that luck with the traffic is the same for all. "
+    "Baselines stand where their fitness puts them; what stands below SLOWER does worse than a car that only brakes."
+)
+_WHY_FINALS = (
+    "Training seeds are the largest noise of all: the same program trained again may come out 0.05 to 0.07 higher or "
+    "lower. So the best were trained again with fresh seeds and measured in traffic that no candidate had met; the "
+    "champion is whose fitness is sure to be the highest."
+)
+_BOARD_NUMBERS = (
+    ("progress_ms", 1.0, ""),
+    ("overtakes_per_min", 1.0, ""),
+    ("ttc_low_share", 100.0, " %"),
+    ("native_return", 1.0, ""),
+)
+"""Measures on the leaderboard: name, factor, unit."""
+_MEASURES = (
+    ("progress", "mean distance along the road over the scheduled time, m/s: time lost to a crash counts as standing"),
+    ("overtakes", "cars passed less cars that passed, a minute"),
+    ("short gaps", "share of the time with less than 1.5 s to a collision at the present speeds"),
+    ("return", "highway-env's own reward, summed over an episode; at most one point a decision"),
+    ("interval", "range that holds the true value in 95 of 100 such measurements"),
+)
+
+
+def board(data: ReportData) -> Section:
+    """Return the leaderboard of the search, baselines among the candidates."""
+    rows = leaderboard.rows(data.record)
+    if not rows:
+        return Section("leaderboard", "Leaderboard", (Absent("Nobody has been trained or measured yet."),))
+    first = _shown_rows(rows)
+    rest = [each for each in rows if each not in first]
+    places = {
+        each.name: place for place, each in enumerate((r for r in rows if r.role == "candidate" and r.fitness), 1)
+    }
+    blocks: list[Block] = [
+        Paragraph(_SAME_EPISODES),
+        _board_picture(first),
+        _board_table(first, places, "Candidates and baselines by what their fitness is sure to be, best first."),
+    ]
+    if rest:
+        title = f"The other {counted(len(rest), 'candidate')}"
+        blocks.append(Details(title, (_board_table(rest, places, "The rest of the leaderboard."),)))
+    blocks.append(Details("What the columns mean", (Facts(_MEASURES),)))
+    return Section("leaderboard", "Leaderboard", tuple(blocks))
+
+
+def _shown_rows(rows: list[Standed]) -> list[Standed]:
+    """Return the rows that are not folded away: the best candidates, and all baselines."""
+    best = [each.name for each in rows if each.role == "candidate"][:_SHOWN]
+    return [each for each in rows if each.role == "baseline" or each.name in best]
+
+
+def _board_picture(rows: list[Standed]) -> Picture:
+    estimates = [
+        Estimate(
+            name=named(each.name),
+            value=each.fitness.value,
+            low=each.fitness.low,
+            high=each.fitness.high,
+            colour=style.CHAMPION if each.role == "candidate" else style.BASELINE,
+        )
+        for each in rows
+        if each.fitness is not None
+    ]
+    wide, narrow = plots.forest(estimates or [Estimate(name="nobody judged", value=0.0)], "fitness")
+    return Picture(
+        name="leaderboard",
+        title="Fitness of candidates and baselines with intervals",
+        caption="Fitness of candidates (blue) and baselines (grey); the bar is the 95 % interval over episodes.",
+        wide=wide,
+        narrow=narrow,
+    )
+
+
+def _board_table(rows: list[Standed], places: dict[str, int], caption: str) -> Table:
+    titles = ("fitness", "crashes", "progress", "overtakes", "short gaps", "return")
+    columns = (Column("", True), Column("who"), *(Column(each, True) for each in titles), Column("written by"))
+    return Table(columns=columns, rows=tuple(_board_row(each, places) for each in rows), caption=caption)
+
+
+def _board_row(entrant: Standed, places: dict[str, int]) -> Row:
+    place = places.get(entrant.name)
+    numbers = [
+        f"{entrant.metrics[name] * scale:.1f}{unit}" if name in entrant.metrics else ""
+        for name, scale, unit in _BOARD_NUMBERS
+    ]
+    kind, written = _kind(entrant, place), entrant.written
+    if kind in ("baseline", "failed"):
+        written = entrant.reason
+    score = _score(entrant.fitness, entrant.status)
+    return row(str(place or ""), named(entrant.name), score, _crashes(entrant), *numbers, written, kind=kind)
+
+
+def _kind(entrant: Standed, place: int | None) -> RowKind:
+    if entrant.role == "baseline":
+        return "baseline"
+    if place == 1:
+        return "champion"
+    return "failed" if entrant.status in ("failed", "faulted") else ""
+
+
+def _score(fitness: Fitness | None, otherwise: str) -> Cell:
+    """Return a fitness with its interval, or what stands in its place."""
+    if fitness is None:
+        return Cell(otherwise)
+    return Cell(f"{fitness.value:.3f}", interval_text(fitness.low, fitness.high))
+
+
+def _crashes(entrant: Standed) -> Cell:
+    metrics = entrant.metrics
+    if "crash_rate" not in metrics or "episodes" not in metrics:
+        return Cell("")
+    episodes = round(metrics["episodes"])
+    low, high = wilson(round(metrics["crash_rate"] * episodes), episodes)
+    return Cell(f"{100 * metrics['crash_rate']:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}")
+
+
+def finals(data: ReportData) -> Section:
+    """Return the finals: who stood where after each stage, and what selection had added by luck."""
+    record, settings = data.record, data.plan.finals
+    blocks: list[Block] = []
+    if not settings.finalists:
+        blocks.append(Absent("This search held no finals: its champion is the best of one training each."))
+    elif not record.standings:
+        blocks.append(Absent("No stage of the finals has been decided."))
+    else:
+        blocks.append(Paragraph(_WHY_FINALS))
+        held = [record.standings[stage] for stage in ("qualifying", "deciding") if stage in record.standings]
+        blocks += [_standing_table(data, standing) for standing in held]
+        if record.confirmed is not None:
+            blocks += _shrinkage(record.confirmed)
+    return Section("finals", "The finals", tuple(blocks))
+
+
+def _standing_table(data: ReportData, standing: Standing) -> Table:
+    steps = data.plan.finals.leader_steps if standing.stage == "deciding" else data.plan.finals.steps
+    fitnesses = data.record.archive.fitnesses
+    rows = []
+    for place, each in enumerate(standing.rows):
+        before, fitness = fitnesses.get(each.of), each.fitness
+        lost = "" if before is None or fitness is None else f"{before.value - fitness.value:+.3f}"
+        selected = "" if before is None else f"{before.value:.3f}"
+        broke = f"{each.failed} broke: {each.reason}" if each.failed else ""
+        kind: RowKind = "failed" if fitness is None else "champion" if place == 0 else ""
+        score = _score(fitness, "broken")
+        rows.append(row(named(each.of), score, selected, lost, str(each.replicates), broke, kind=kind))
+    titles = ("fitness", "when selected", "shrinkage", "trainings")
+    return Table(
+        columns=(Column("finalist"), *(Column(title, True) for title in titles), Column("")),
+        rows=tuple(rows),
+        caption=f"After the {standing.stage} stage, {steps_text(steps)} decisions a training; shrinkage is what the "
+        "score of the selection was too high by.",
+    )
+
+
+def _shrinkage(confirmed: Confirmation) -> Iterator[Block]:
+    parts = [
+        f"{words} ({before:.3f}) was {shrunk:+.3f} above"
+        for words, before, shrunk in (
+            ("the score that selected it", confirmed.selection, confirmed.shrinkage_of_selection),
+            ("its score in the finals", confirmed.finals, confirmed.shrinkage_of_finals),
+        )
+        if before is not None and shrunk is not None
+    ]
+    if confirmed.fitness is None:
+        yield Absent("All trainings that were to confirm the champion broke, so that nothing may be claimed of it.")
+    elif parts:
+        yield Paragraph(
+            f"Confirmed on {counted(confirmed.episodes, 'report episode')} over "
+            f"{counted(confirmed.replicates, 'training')} of {steps_text(confirmed.steps)} decisions, "
+            f"{confirmed.champion} has {confirmed.fitness.value:.3f}: {', and '.join(parts)} that."
+        )
+
+
+def differences(data: ReportData) -> Section:
+    """Return the champion against each that it is compared with, episode by episode."""
+    claim = data.claim
+    title = "Champion against baselines"
+    if claim is None or not claim.differences:
+        reason = "The run keeps no single episodes that a comparison could be paired over."
+        return Section("differences", title, (Absent(reason),))
+    where = "report episodes, which selected nobody" if claim.confirmed else "episodes that selected the champion"
+    ordered = sorted(claim.differences.items(), key=lambda pair: -pair[1].value)
+    wide, narrow = plots.forest(
+        [
+            Estimate(
+                name=named(name),
+                value=each.value,
+                low=each.low,
+                high=each.high,
+                colour=plots.verdict_colour(each),
+            )
+            for name, each in ordered
+        ],
+        f"fitness of {claim.name} less that of the baseline",
+        zero="better than the baseline  →",
+    )
+    picture = Picture(
+        name="differences",
+        title="Paired differences between the champion and the baselines",
+        caption=f"Paired over the same {where}: right of zero the champion is better, and where the bar does not "
+        "touch zero that is no matter of chance.",
+        wide=wide,
+        narrow=narrow,
+    )
+    rows = [
+        row(
+            named(name),
+            difference_text(each),
+            f"{100 * each.probability_of_improvement:.0f} %",
+            difference_text(claim.native_returns[name], "+.2f") if name in claim.native_returns else "",
+        )
+        for name, each in ordered
+    ]
+    titles = ("fitness", "better training wins", "native return")
+    table = Table(
+        columns=(Column("champion against"), *(Column(each, True) for each in titles)),
+        rows=tuple(rows),
+        caption="Differences with 95 % intervals; the middle column is the chance that a training of the champion "
+        "beats one of the other.",
+    )
+    return Section("differences", title, (picture, Details("The same as a table", (table,))))

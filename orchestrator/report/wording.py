@@ -1,0 +1,61 @@
+"""How numbers and names are put into words, the same everywhere in a report."""
+
+from collections.abc import Sequence
+
+from actors.comparison import Difference
+from actors.messages import Fitness
+
+NAMES = {
+    "slower": "SLOWER (only brakes)",
+    "faster": "FASTER (only accelerates)",
+    "idle": "IDLE (keeps lane and speed)",
+    "left": "LEFT (always to the left)",
+    "right": "RIGHT (always to the right)",
+    "random": "random actions",
+    "idm": "IDM (keeps its lane)",
+    "mobil": "IDM + MOBIL (changes lanes)",
+    "ppo-native": "PPO, native reward",
+    "ppo-hand-tuned": "PPO, hand-tuned reward",
+}
+"""What baselines are called; candidates are called by their id."""
+
+DOING_NOTHING = ("slower", "idle", "faster", "left", "right")
+"""Baselines that repeat one action whatever happens."""
+
+
+def named(name: str) -> str:
+    """Return what a candidate or baseline is called."""
+    return NAMES.get(name, name)
+
+
+def fitness_text(fitness: Fitness | None) -> str:
+    """Return a fitness with its interval, such as `0.512 (0.480 to 0.551)`."""
+    if fitness is None:
+        return "not judged"
+    between = interval_text(fitness.low, fitness.high)
+    return f"{fitness.value:.3f}" + (f" ({between})" if between else "")
+
+
+def interval_text(low: float | None, high: float | None, form: str = ".3f") -> str:
+    """Return an interval such as `0.480 to 0.551`; empty where there is none."""
+    return "" if low is None or high is None else f"{low:{form}} to {high:{form}}"
+
+
+def difference_text(difference: Difference, form: str = "+.3f") -> str:
+    """Return a difference with its interval, such as `+0.210 (+0.150 to +0.270)`."""
+    return f"{difference.value:{form}} ({interval_text(difference.low, difference.high, form)})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as an enumeration: `a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: `1 episode`, `3 episodes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def steps_text(steps: int) -> str:
+    """Return environment steps such as `300 000`, with narrow spaces."""
+    return f"{steps:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
