@@ -12,6 +12,7 @@ from pathlib import Path
 from actors.journal import JournalReader
 from actors.storage import Storage
 from orchestrator.mirror import Mirror
+from orchestrator.report.attach import attach_report
 from orchestrator.tracking import Store, store_uri
 
 _POLL_S = 0.5
@@ -78,8 +79,9 @@ class Follower:
             last = self._closing.is_set()
             try:
                 self._advance()
-                if last and self._mirror is not None:
+                if last and self._mirror is not None and self._store is not None:
                     self._mirror.interrupt(int(time.time() * 1000))
+                    attach_report(self._store, self._files)
                 wait_s = self._poll_s
             # Whatever a store raises (mlflow lets SQLAlchemy, HTTP and OS errors through), the search goes on.
             except Exception as error:  # noqa: BLE001

@@ -8,5 +8,5 @@ document.py, wording.py     what a section is made of; how numbers are put into 
 plots.py, style.py          plots, each for a page and for a phone
 compose.py                  the order of the sections
 html.py, markdown.py        the two forms; the only places where texts are escaped
-write.py                    all of it, into files
+write.py, attach.py         all of it, into files; beside its search in MLflow
 """

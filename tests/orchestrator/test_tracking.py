@@ -102,6 +102,22 @@ def test_a_search_is_one_parent_with_a_child_for_each_candidate_and_baseline(roo
     assert parent.data.params["scenario/lanes"] == "3"
 
 
+def test_the_report_of_a_run_lies_beside_its_search(root: Path) -> None:
+    script = Script(root / "barn-owl")
+    script.start(search_id="barn-owl")
+    script.files.write("report/report.md", b"the same")
+    store = Store(root)
+    for page in (b"<p>first</p>", b"<p>second</p>"):
+        script.files.write("report/report.html", page)
+        assert follow(script, root) == []
+        parent = runs_of(store, "barn-owl")["barn-owl"].info.run_id
+        client = MlflowClient(store.uri)
+        names = {each.path for each in client.list_artifacts(parent, "report")}
+        assert names == {"report/report.html", "report/report.md"}
+        assert Path(client.download_artifacts(parent, "report/report.html")).read_bytes() == page
+    script.close()
+
+
 def test_a_candidate_shows_its_place_its_measures_and_its_files(root: Path, script: Script, tmp_path: Path) -> None:
     store = Store(root)
     run = runs_of(store, "night-owl")["g01-c00"]
