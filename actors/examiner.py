@@ -20,12 +20,10 @@ class Passed:
 
     Attributes:
         program: The program.
-        warnings: What the gate warned about.
         lint: What the linter found.
     """
 
     program: RewardProgram
-    warnings: tuple[str, ...] = ()
     lint: tuple[Finding, ...] = ()
 
 
@@ -91,12 +89,12 @@ class Examiner:
                 program = self._check_untrusted(source)
         if isinstance(program, Violation):
             return program
-        verdict = self._gate.judge(program)
-        if verdict.refusal is not None or self._linter is None:
-            return verdict.refusal or Passed(program=program, warnings=verdict.warnings)
+        refusal = self._gate.judge(program)
+        if refusal is not None or self._linter is None:
+            return refusal or Passed(program=program)
         lint = self._linter.lint(program)
         self._embeddings[program.digest] = lint.embedding
-        return lint.refusal or Passed(program=program, warnings=verdict.warnings, lint=lint.findings)
+        return lint.refusal or Passed(program=program, lint=lint.findings)
 
 
 def _duplicate(message: str) -> Violation:

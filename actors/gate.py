@@ -8,13 +8,12 @@ with the codes that a refusal carries:
     GATE_CONSTANT    the same total in every state that was recorded on the search's own road
     GATE_RECKLESS    pays drivers who crash more than drivers who do not
 
-It is a veto and no more: nearly all of what it refuses is bad, and much of what passes is bad too. A program that pays
-for the collision itself is only warned about, because ending the episode already forfeits more than a positive crash
-term pays: most evolved programs with that flaw drive well.
+It is a veto and no more: nearly all of what it refuses is bad, and much of what passes is bad too. What is only odd
+(a program that pays for the collision itself, say: most evolved programs with that flaw drive well, because ending the
+episode forfeits more than a positive crash term pays) is for `linter.py` to name.
 """
 
 import threading
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,21 +26,6 @@ from search_spaces.state import FIELD_INDEX
 
 TOLERANCE = 1e-9
 """Spread of the total, relative to its size, below which it counts as constant; dimensionless."""
-CLIP = 1e6
-"""Size at which a total is clipped, dimensionless."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What the gate says about a program.
-
-    Attributes:
-        refusal: Why it may not be trained; None when it may.
-        warnings: What is odd about it, one sentence each.
-    """
-
-    refusal: Violation | None = None
-    warnings: tuple[str, ...] = ()
 
 
 class Gate:
@@ -58,20 +42,17 @@ class Gate:
         self._lock = threading.Lock()
         self._evidence: Evidence | None = None
 
-    def judge(self, program: RewardProgram) -> Verdict:
-        """Say whether the program may be trained."""
+    def judge(self, program: RewardProgram) -> Violation | None:
+        """Say why a program may not be trained; None when it may."""
         evidence = self._recorded()
         result = RewardMachine(program).evaluate(evidence.states)
         totals = result.totals[: evidence.recorded]
-        refusal = (
+        return (
             _not_finite(program, evidence, result)
             or _stateless(program)
             or _constant(totals[evidence.local :])
             or _reckless(evidence, totals)
         )
-        if refusal is not None:
-            return Verdict(refusal=refusal)
-        return Verdict(warnings=_pays_for_collision(program, evidence, totals) + _clipped(totals))
 
     def _recorded(self) -> Evidence:
         with self._lock:
@@ -129,22 +110,3 @@ def _reckless(evidence: Evidence, totals: NDArray[np.float64]) -> Violation | No
         "let a decision be worth more than nothing on average, so that ending the episode forfeits something, or "
         "punish collided more",
     )
-
-
-def _pays_for_collision(program: RewardProgram, evidence: Evidence, totals: NDArray[np.float64]) -> tuple[str, ...]:
-    collided = FIELD_INDEX["collided"]
-    if "collided" not in program.fields:
-        return ()
-    unhurt = evidence.states[: evidence.recorded, collided] == 0.0
-    states = evidence.states[: evidence.recorded][unhurt].copy()
-    states[:, collided] = 1.0
-    gain = RewardMachine(program).evaluate(states).totals - totals[unhurt]
-    paid = int((gain > 0.0).sum())
-    if 2 * paid <= len(gain):
-        return ()
-    return (f"pays for the collision itself: {paid} of {len(gain)} states earn more with it ({gain.mean():+.3g})",)
-
-
-def _clipped(totals: NDArray[np.float64]) -> tuple[str, ...]:
-    clipped = int((np.abs(totals) >= CLIP).sum())
-    return (f"{clipped} of {len(totals)} recorded states reach the clip at 1e6",) if clipped else ()

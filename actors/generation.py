@@ -88,6 +88,7 @@ class GenerationDesigner:
             ProviderError: The model can never answer.
             RunError: The evolver finds too few programs that pass.
         """
+        self._examiner.learn(archive.candidates.values())
         pool = _Pool(generation, dict(archive.digests()))
         if generation == 0:
             self._examine(pool, [Proposal(source=each, origin="user") for each in self._plan.start_from])
@@ -192,7 +193,7 @@ class GenerationDesigner:
             move=proposal.move,
             exchange=proposal.exchange,
             screen=verdict,
-            warnings=passed.warnings,
+            lint=passed.lint,
         )
 
 

@@ -14,6 +14,7 @@ from actors.gate import Gate
 from actors.generation import Design, GenerationDesigner
 from actors.keys import Credentials
 from actors.ledger import Ledger
+from actors.linter import Linter
 from actors.patience import SystemClock
 from actors.plan import SearchPlan
 from actors.policy import Policy
@@ -62,7 +63,8 @@ class Studio:
             ask = Exchanges(self._provider, ledger, plan.llm.token_budget, plan.llm.max_tokens).ask
             self._reader = LLMReader(plan, ask)
         designer, evolver = designers(plan, ask)
-        examiner = Examiner(Gate(plan.scenario), self._checker.check, compile_program)
+        linter = Linter(plan.scenario, plan.ppo.discount)
+        examiner = Examiner(Gate(plan.scenario), self._checker.check, compile_program, linter)
         self._generations = GenerationDesigner(
             plan, designer, evolver, examiner, self._screen if self._screening.used else None
         )

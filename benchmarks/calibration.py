@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from actors.calibration import Calibration, Case, calibrate
-from actors.calibration_cases import NATIVE, numberless
+from actors.calibration_cases import NATIVE
 from actors.evaluator import PolicyDriver
 from actors.evolver import MIX, Evolver
 from actors.fitness import fitness
@@ -120,9 +120,8 @@ def judge(drawn: Sequence[Drawn], scenario: Scenario, discount: float, run: Run 
     taus = [verdict.tau for verdict in screen.rank([each.program for each in drawn])]
     cases = []
     for number, (each, tau) in enumerate(zip(drawn, taus, strict=True)):
-        verdict, lint = gate.judge(each.program), linter.lint(each.program)
-        flags = [] if verdict.refusal is None else [f"gate {verdict.refusal.code}"]
-        flags += [f"warning: {numberless(warning)}" for warning in verdict.warnings]
+        refusal, lint = gate.judge(each.program), linter.lint(each.program)
+        flags = [] if refusal is None else [f"gate {refusal.code}"]
         flags += [f"lint {finding.name}" for finding in lint.findings]
         # More should be better: a rule that finds what lies above its threshold is turned round.
         scores = {

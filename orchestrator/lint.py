@@ -16,7 +16,7 @@ def examine(program: RewardProgram) -> tuple[list[str], bool]:
     Returns:
         Lines to print, and whether one of the two refuses it.
     """
-    refusal = Gate(Scenario()).judge(program).refusal
+    refusal = Gate(Scenario()).judge(program)
     linter = Linter(Scenario(), PPOSettings().discount)
     lint = linter.lint(program)
     lines = [f"  gate      {_verdict(refusal)}", f"  linter    {_verdict(lint.refusal)}, {_count(lint)}"]

@@ -26,12 +26,13 @@ from actors.storage import Storage
 from actors.summary import write_summary
 from actors.trainer import train_candidate
 from driving.episodes import from_parquet
-from orchestrator.config import load_config, read_text
+from orchestrator.config import load_config
 from orchestrator.console import messages, results, shown
 from orchestrator.follower import Follower
 from orchestrator.runs import ROOT, Run, root_of
 from orchestrator.search import new_search
 from orchestrator.show import show_candidate
+from orchestrator.starts import read_text
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram, Violation
 
@@ -113,14 +114,10 @@ def accept(source: str, plan: SearchPlan, *, despite_gate: bool) -> Candidate | 
     program = compile_program(source)
     if not isinstance(program, RewardProgram):
         return program
-    verdict = Gate(plan.scenario).judge(program)
     lint = Linter(plan.scenario, plan.ppo.discount).lint(program)
-    warnings = verdict.warnings
-    refusal = verdict.refusal or lint.refusal
-    if refusal is not None:
-        if not despite_gate:
-            return refusal
-        warnings = (f"{refusal.code}: {refusal.message}", *warnings)
+    refusal = Gate(plan.scenario).judge(program) or lint.refusal
+    if refusal is not None and not despite_gate:
+        return refusal
     return Candidate(
         id=CANDIDATE,
         generation=0,
@@ -129,7 +126,7 @@ def accept(source: str, plan: SearchPlan, *, despite_gate: bool) -> Candidate | 
         seed=plan.seed,
         origin="user",
         move="write",
-        warnings=warnings,
+        warnings=() if refusal is None else (f"{refusal.code}: {refusal.message}",),
         lint=lint.findings,
     )
 

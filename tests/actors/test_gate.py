@@ -18,7 +18,7 @@ def program(text: str) -> RewardProgram:
 
 
 def code(text: str) -> str | None:
-    refusal = GATE.judge(program(text)).refusal
+    refusal = GATE.judge(program(text))
     return None if refusal is None else refusal.code
 
 
@@ -29,9 +29,7 @@ def evidence() -> Evidence:
 
 @pytest.mark.parametrize("name", STARTING_PROGRAMS)
 def test_starting_programs_pass(name: str) -> None:
-    verdict = GATE.judge(program(STARTING_PROGRAMS[name]))
-    assert verdict.refusal is None
-    assert verdict.warnings == ()
+    assert GATE.judge(program(STARTING_PROGRAMS[name])) is None
 
 
 @pytest.mark.parametrize(
@@ -52,6 +50,8 @@ def test_starting_programs_pass(name: str) -> None:
         ('clip((state["speed_ms"] - 20.0) / 10.0, 0.0, 1.0) - state["collided"]', "GATE_RECKLESS"),
         ('-80.0 if state["collided"] else 3.0', None),
         ('state["speed_ms"] / 30.0', None),
+        ('state["speed_ms"] / 30.0 + 2.0 * state["collided"]', None),
+        ('40000.0 * state["speed_ms"]', None),
     ],
 )
 def test_verdicts(text: str, expected: str | None) -> None:
@@ -64,28 +64,15 @@ def test_a_component_that_is_not_finite_is_refused_too() -> None:
 
 
 def test_refusals_say_where_and_what_to_do() -> None:
-    refusal = GATE.judge(program('state["speed_ms"] / state["front_dist"]')).refusal
+    refusal = GATE.judge(program('state["speed_ms"] / state["front_dist"]'))
     assert refusal is not None
     assert 'state["speed_ms"] / state["front_dist"]' in refusal.message
     assert "front_dist = 0" in refusal.message
     assert refusal.hint
-    reckless = GATE.judge(program('-1.0 - state["collided"]')).refusal
+    reckless = GATE.judge(program('-1.0 - state["collided"]'))
     assert reckless is not None
     assert "pairs" in reckless.message
     assert reckless.hint
-
-
-def test_paying_for_the_collision_itself_is_only_warned_about() -> None:
-    verdict = GATE.judge(program('state["speed_ms"] / 30.0 + 2.0 * state["collided"]'))
-    assert verdict.refusal is None
-    [warning] = verdict.warnings
-    assert "pays for the collision" in warning
-
-
-def test_reaching_the_clip_is_warned_about() -> None:
-    verdict = GATE.judge(program('40000.0 * state["speed_ms"]'))
-    assert verdict.refusal is None
-    assert any("clip" in warning for warning in verdict.warnings)
 
 
 def test_verdicts_do_not_depend_on_what_was_judged_before() -> None:

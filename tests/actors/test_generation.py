@@ -7,7 +7,8 @@ from actors.evolver import Evolver
 from actors.examiner import Examiner
 from actors.gate import Gate
 from actors.generation import Design, GenerationDesigner, derived_seed
-from actors.messages import Proposal
+from actors.linter import Linter
+from actors.messages import Candidate, Proposal
 from actors.plan import SearchPlan
 from actors.protocols import DesignBrief, Designer
 from actors.screen import Screen
@@ -17,7 +18,7 @@ from search_spaces.program import RewardProgram, Violation
 from search_spaces.scenarios import Scenario
 from tests.searches import small_plan
 
-GATE, SCREEN = Gate(Scenario()), Screen(Scenario())
+GATE, LINTER, SCREEN = Gate(Scenario()), Linter(Scenario(), 0.9), Screen(Scenario())
 GOOD = 'def compute_reward(state):\n    return state["speed_ms"] / {0}.0 - 3.0 * state["collided"]\n'
 BAD = "def compute_reward(state):\n    return state['sped_ms']\n"
 
@@ -38,7 +39,7 @@ class Scripted:
 
 
 def designed(designer: Designer, plan: SearchPlan | None = None, archive: Archive | None = None) -> Design:
-    examiner = Examiner(GATE, compile_program, compile_program)
+    examiner = Examiner(GATE, compile_program, compile_program, LINTER)
     return GenerationDesigner(plan or small_plan(), designer, Evolver(), examiner, SCREEN).design(
         archive or Archive(), 0
     )
@@ -93,7 +94,7 @@ def test_an_evolver_that_finds_nothing_is_a_fault() -> None:
         def propose(self, brief: DesignBrief) -> Sequence[Proposal]:
             return []
 
-    examiner = Examiner(GATE, compile_program, compile_program)
+    examiner = Examiner(GATE, compile_program, compile_program, LINTER)
     with pytest.raises(RunError, match="expected 3 programs that pass the gate, found 0"):
         GenerationDesigner(small_plan(), Empty(), Empty(), examiner, SCREEN).design(Archive(), 0)
 
@@ -102,7 +103,7 @@ def test_the_same_archive_gives_the_same_design_and_another_seed_another() -> No
     evolver = Evolver()
 
     def design(seed: int) -> Design:
-        examiner = Examiner(GATE, compile_program, compile_program)
+        examiner = Examiner(GATE, compile_program, compile_program, LINTER)
         plan = small_plan(seed=seed, proposals_per_slot=4)
         return GenerationDesigner(plan, evolver, evolver, examiner, SCREEN).design(Archive(), 0)
 
@@ -117,7 +118,7 @@ def test_examining_knows_earlier_programs_and_checks_a_text_once() -> None:
         checked.append(text)
         return compile_program(text)
 
-    examiner = Examiner(GATE, check, compile_program)
+    examiner = Examiner(GATE, check, compile_program, LINTER)
     proposal = Proposal(source=GOOD.format(20), origin="llm")
     program = compile_program(proposal.source)
     assert isinstance(program, RewardProgram)
@@ -126,6 +127,54 @@ def test_examining_knows_earlier_programs_and_checks_a_text_once() -> None:
     assert (verdict.code, "g00-c01" in verdict.message) == ("GATE_DUPLICATE", True)
     assert not isinstance(examiner.examine(proposal, {}), Violation)
     assert len(checked) == 1
+
+
+def proposal(text: str) -> Proposal:
+    return Proposal(source=f"def compute_reward(state):\n    return {text}\n", origin="llm")
+
+
+def digest(text: str) -> str:
+    program = compile_program(proposal(text).source)
+    assert isinstance(program, RewardProgram)
+    return program.digest
+
+
+PROGRESS = 'state["speed_ms"] / 20.0 - 3.0 * state["collided"]'
+
+
+def test_a_copy_at_another_scale_is_refused_and_a_shaped_one_warned_about() -> None:
+    examiner = Examiner(GATE, compile_program, compile_program, LINTER)
+    known = {digest(PROGRESS): "g00-c01"}
+    assert not isinstance(examiner.examine(proposal(PROGRESS), {}), Violation)
+    copy = examiner.examine(proposal(f"7.0 * ({PROGRESS})"), known)
+    assert isinstance(copy, Violation)
+    assert (copy.code, "a copy of g00-c01 at another scale" in copy.message) == ("GATE_DUPLICATE", True)
+    shaped = examiner.examine(proposal('state["speed_ms"] / 20.0 + 0.3 * (1.0 - state["collided"])'), known)
+    assert not isinstance(shaped, Violation)
+    [finding] = shaped.lint
+    assert (finding.name, "g00-c01 up to scale and shaping" in finding.sentence) == ("duplicate", True)
+    other = examiner.examine(proposal(f'{PROGRESS} + 0.5 * state["overtook"]'), known)
+    assert not isinstance(other, Violation)
+    assert other.lint == ()
+    assert not isinstance(examiner.examine(proposal(f"7.0 * ({PROGRESS})"), {}), Violation)
+
+
+def test_candidates_of_an_earlier_process_are_known_too() -> None:
+    source = proposal(PROGRESS).source
+    candidate = Candidate(id="g00-c01", generation=0, source=source, digest=digest(PROGRESS), seed=1, origin="llm")
+    archive = Archive(candidates={candidate.id: candidate})
+    copies = Scripted([proposal(f"{factor}.0 * ({PROGRESS})").source for factor in range(2, 8)])
+    examiner = Examiner(GATE, compile_program, compile_program, LINTER)
+    design = GenerationDesigner(small_plan(), copies, Evolver(), examiner, SCREEN).design(archive, 1)
+    assert len(design.refusals) >= 6
+    assert all("a copy of g00-c01" in each.reason for each in design.refusals[:6])
+
+
+def test_candidates_carry_what_the_linter_found() -> None:
+    weaving = f'{PROGRESS} + state["lane_changed"]'
+    design = designed(Scripted([proposal(weaving).source, GOOD.format(20), GOOD.format(25)]))
+    found = {each.digest: [finding.name for finding in each.lint] for each in design.candidates}
+    assert "weaving" in found[digest(weaving)]
 
 
 def test_seeds_are_derived_by_name_and_differ() -> None:

@@ -68,7 +68,7 @@ def test_the_zoo_is_complete() -> None:
 @pytest.mark.parametrize("name", ZOO)
 def test_every_hacking_reward_is_named_before_it_is_trained(name: str) -> None:
     expected = EXPECTED[name]
-    refusal = GATE.judge(program(ZOO[name])).refusal
+    refusal = GATE.judge(program(ZOO[name]))
     assert (None if refusal is None else refusal.code) == expected["gate"]
     assert set(expected["linter"]) <= set(found(ZOO[name]))
     assert expected["linter"] or expected["gate"] or expected["detectors"]

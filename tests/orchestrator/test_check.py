@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actors.lint_table import RULES
 from actors.replies import extract_program
 from orchestrator.check import check_cases, check_file
 from search_spaces.errors import UsageError
@@ -12,6 +13,7 @@ from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 from search_spaces.state import FIELD_INDEX
 
+COMPONENT_RULES = ("dead_component", "dominant_component")
 CASES = Path(__file__).parent.parent / "cases"
 KEYS = {"id", "verdict", "error", "line", "hint", "value", "components"}
 
@@ -108,6 +110,27 @@ def test_a_file_is_accepted_with_its_reward(tmp_path: Path) -> None:
     assert text.startswith(f"accept {path}")
     assert "reward    2 on the standard state" in text
     assert "component a = 1" in text
+
+
+def linted(path: Path, text: str) -> tuple[int, str]:
+    path.write_text(text)
+    lines: list[str] = []
+    return check_file(path, lint=True, write=lines.append), "\n".join(lines)
+
+
+def test_gate_and_linter_are_asked_too(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    code, text = linted(path, 'def compute_reward(state):\n    return state["lane_changed"] - 2 * state["collided"]\n')
+    assert code == 0
+    assert text.startswith(f"accept {path}")
+    assert "gate      passed" in text
+    assert "warns: a lane change earns" in text
+    assert all(f" {rule} " in text for rule in RULES if rule not in ("duplicate", "scaled_copy", *COMPONENT_RULES))
+    assert "lane_changed" in text.rsplit("fields", 1)[1]
+    code, text = linted(path, 'def compute_reward(state):\n    return -1.0 - state["collided"]\n')
+    assert code == 1
+    assert text.startswith(f"reject {path}")
+    assert "gate      refused, GATE_RECKLESS" in text
 
 
 def test_a_file_is_refused_with_code_line_and_hint(tmp_path: Path) -> None:
