@@ -6,6 +6,7 @@ from functools import partial
 from actors import finals
 from actors.backstage import Backstage
 from actors.comparison import judge
+from actors.conclusion import Conclusion
 from actors.deliveries import store_program
 from actors.fitness import fitness
 from actors.jury import Jury
@@ -42,6 +43,7 @@ class Agenda:
         self._plan, self._ledger, self._storage = plan, ledger, storage
         self._backstage, self._studio, self._lock = backstage, studio, lock
         self._jury = Jury(plan, ledger, storage)
+        self._conclusion = Conclusion(plan, ledger, storage)
 
     def advance(self) -> None:
         """Do what the record allows next; harmless when there is nothing to do."""
@@ -58,6 +60,10 @@ class Agenda:
                 self._measure()
             if self._searched() and self._finals() and self._conclude():
                 self._finish()
+
+    def close(self) -> None:
+        """Give up what follows the finals; nothing of it is written."""
+        self._conclusion.close()
 
     def _judge(self) -> None:
         archive = self._ledger.record.archive
@@ -134,12 +140,14 @@ class Agenda:
         return False
 
     def _conclude(self) -> bool:
-        """Start what follows when the champion is known and its policies lie in the folder; return whether it is done.
-
-        The policy that stands for the champion is that of its first confirming training.
-        """
+        """Start what follows when the champion is confirmed and all is delivered; return whether it is done."""
         archive = self._ledger.record.archive
-        return all(each in archive.outcomes for each in archive.candidates)
+        if not all(each in archive.outcomes for each in archive.candidates):
+            return False
+        jobs = self._conclusion.due()
+        for name, job in jobs.items():
+            self._backstage.start(name, job, self.advance)
+        return not jobs
 
     def _finish(self) -> None:
         record = self._ledger.record

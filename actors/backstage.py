@@ -41,6 +41,7 @@ class Threads:
         self._running: set[str] = set()
         self._lock = threading.Lock()
         self._fault: BaseException | None = None
+        self._closed = False
 
     @property
     def fault(self) -> BaseException | None:
@@ -55,7 +56,7 @@ class Threads:
     def start(self, name: str, job: Job, done: Job) -> None:
         """See `Backstage`."""
         with self._lock:
-            if name in self._running or self._fault is not None:
+            if name in self._running or self._fault is not None or self._closed:
                 return
             self._running.add(name)
         pool = self._readers if name.startswith("read") else self._makers
@@ -72,6 +73,8 @@ class Threads:
 
     def close(self) -> None:
         """See `Backstage`."""
+        with self._lock:
+            self._closed = True
         for pool in (self._makers, self._readers):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -232,6 +232,8 @@ class Coordinator:
     def close(self) -> None:
         """Write the summary and let another coordinator have the run."""
         self._backstage.close()
+        if self._agenda is not None:
+            self._agenda.close()
         if self._studio is not None:
             self._studio.close()
         write_summary(self._storage, self.record)
@@ -252,6 +254,10 @@ class Coordinator:
             return "locked"
         if self._backstage.busy("design"):
             return "designing"
+        if self._backstage.busy("replay"):
+            return "replaying"
+        if self._backstage.busy("matrix") or self._backstage.busy("scores"):
+            return "generalising"
         if any(each.stage for each in self.record.archive.candidates.values()):
             return "finals"
         return "training" if self.record.assigned or self.record.waiting() else "criticising"

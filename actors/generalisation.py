@@ -14,6 +14,7 @@ from actors.intervals import wilson
 from actors.message import Message
 from actors.messages import Fitness
 from driving.drivers import DRIVERS, Driver, ModelDriver, driver_named, run_episodes
+from driving.lampilot import LampilotScores
 from driving.measures import EpisodeTable
 from search_spaces.scenarios import PRESETS, REPORT, Scenario
 
@@ -141,6 +142,17 @@ class Generalisation(Message):
             told += f"; not over {', '.join(lost)}"
         left_out = [road.name for road in self.roads if not road.feasible]
         return told + (f"; infeasible for everyone, left out: {', '.join(left_out)}" if left_out else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compatibility(Message):
+    """Other people's scores, for comparison with their work; they rank nobody here.
+
+    Attributes:
+        scores: LaMPilot-Bench's scores of the champion's first policy and of all that it is compared with, by name.
+    """
+
+    scores: Mapping[str, LampilotScores]
 
 
 def roads_for(home: Scenario) -> dict[str, Scenario]:

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Self
 
-from search_spaces.ppo import PPOSettings
-from search_spaces.scenarios import Scenario
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
@@ -30,7 +27,7 @@ class Message:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Message, PPOSettings, Scenario)):
+    if hasattr(value, "to_json"):
         return value.to_json()
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}

@@ -67,6 +67,9 @@ _LLM_RANGES: Mapping[str, tuple[float, float]] = {
 DEFAULT_GOAL = "Drive fast and overtake slower traffic, but never at the price of safety or comfort."
 
 
+IMPORTED_LIMIT = 50
+"""Programs of another search that a search starts from, at most."""
+
 Strategy = Literal["evolve", "best-of-n", "eureka", "random"]
 
 
@@ -86,7 +89,8 @@ class FinalsSettings(Message):
         most_seeds: Training seeds at most, where the intervals of the first two overlap.
         confirm: Further training seeds of the champion and of each trained baseline, measured on report seeds.
         ablate: Environment steps of the champion's trainings without one of its components; 0: none.
-        replays: Report episodes that the champion drives in highway-env itself; 0: none.
+        replays: Report episodes that the champion drives in highway-env itself, before it is tried on other roads; 0:
+            neither.
     """
 
     finalists: int = 4
@@ -119,6 +123,21 @@ _FINALS_RANGES: Mapping[str, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedProgram(Message):
+    """A program of another search.
+
+    Attributes:
+        name: Search and candidate that it comes from.
+        source: Canonical text; its components have harmless names (`search_spaces.naming`).
+        fitness: Its fitness there by the present definition; None where that is unknown.
+    """
+
+    name: str
+    source: str
+    fitness: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Message):
     """What a search is asked to do; fixed for the life of a run.
 
@@ -134,6 +153,8 @@ class SearchPlan(Message):
         held_out: Held-out episodes of each evaluation.
         llm: LLM settings.
         start_from: Sources of the user's own starting programs.
+        imported: Programs of another search, best first. Up to half of the first generation are the best of them,
+            trained anew, and its edits are made of all of them.
         proposals_per_slot: How many programs the evolver proposes for each one that is trained.
         replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
         steady: Whether a free slot is filled at once instead of waiting for the generation.
@@ -157,6 +178,7 @@ class SearchPlan(Message):
     held_out: int = 500
     llm: LLMSettings = field(default_factory=LLMSettings)
     start_from: tuple[str, ...] = ()
+    imported: tuple[ImportedProgram, ...] = ()
     proposals_per_slot: int = 6
     replacements: int = 5
     steady: bool = False
@@ -172,6 +194,8 @@ class SearchPlan(Message):
             raise UsageError(
                 f"search_id {self.search_id!r}: expected up to 100 letters, digits, dots, dashes and underscores"
             )
+        if len(self.imported) > IMPORTED_LIMIT:
+            raise UsageError(f"imported: expected at most {IMPORTED_LIMIT} programs, found {len(self.imported)}")
         for name, (low, high) in _PLAN_RANGES.items():
             if not low <= getattr(self, name) <= high:
                 raise UsageError(f"{name}: expected {low} to {high}, found {getattr(self, name)}")

@@ -9,7 +9,9 @@ from actors.record import STAGES, SearchRecord
 from actors.standings import Standing
 
 TrialStatus = Literal["waiting", "training", "trained", "stopped", "faulted", "failed"]
-Phase = Literal["locked", "designing", "training", "criticising", "finals", "finished", "broken"]
+Phase = Literal[
+    "locked", "designing", "training", "criticising", "finals", "replaying", "generalising", "finished", "broken"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

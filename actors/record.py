@@ -20,6 +20,9 @@
 | `standing` | a `Standing`: who stands where after a stage of the finals; a later one of that stage takes its place |
 | `confirmed` | a `Confirmation` |
 | `ablated` | an `Ablation` |
+| `replayed` | a `Replay`: the champion in highway-env itself |
+| `generalised` | a `Generalisation`: the champion on other roads |
+| `scored` | a `Compatibility`: other people's scores |
 | `generation_finished` | `generation`, `best`, `mean` (null: nobody was judged) |
 | `notice` | `text` |
 | `search_finished` | `champion` (null: nobody was judged) |
@@ -31,16 +34,26 @@ from typing import Any
 
 from actors.archive import Archive, Baseline, place
 from actors.chat import ChatFailure, ChatReply
+from actors.generalisation import Compatibility, Generalisation
 from actors.halving import RungVerdict
 from actors.journal import Event
 from actors.message import Message
 from actors.messages import Candidate
 from actors.plan import SearchPlan
 from actors.standings import Ablation, Confirmation, Standing
+from actors.upstream_comparison import Replay
 from search_spaces.errors import JournalError
 
 _ARCHIVED = frozenset({"accepted", "refused", "delivered", "judged", "criticised", "baseline", "intervals"})
 _SILENT = frozenset({"llm_asked", "screened"})
+_KEPT: Mapping[str, tuple[str, type[Message]]] = {
+    "confirmed": ("confirmed", Confirmation),
+    "ablated": ("ablation", Ablation),
+    "replayed": ("replay", Replay),
+    "generalised": ("generalisation", Generalisation),
+    "scored": ("compatibility", Compatibility),
+}
+"""Events that are kept as they are: attribute of the record, and what it holds."""
 STAGES = ("qualifying", "deciding", "", "confirming", "ablation")
 """Stages of the finals in the order in which they are trained; baselines, which have none, fill workers in between."""
 
@@ -79,6 +92,9 @@ class SearchRecord(Message):
         standings: Who stands where in the finals, by stage.
         confirmed: What is claimed of the champion; None until it was confirmed, or where there are no finals.
         ablation: What each component of the champion is worth; None likewise.
+        replay: What highway-env itself says of the champion's episodes; None until then, or where it is not asked.
+        generalisation: How the champion drives on other roads; None likewise.
+        compatibility: LaMPilot-Bench's scores of the champion; None likewise.
         finished: Whether the search ended by itself.
         champion: Id of the winner of the finals, once finished; of the best candidate where there are none.
         earlier_s: Seconds that earlier sessions worked.
@@ -102,6 +118,9 @@ class SearchRecord(Message):
     standings: Mapping[str, Standing] = field(default_factory=dict)
     confirmed: Confirmation | None = None
     ablation: Ablation | None = None
+    replay: Replay | None = None
+    generalisation: Generalisation | None = None
+    compatibility: Compatibility | None = None
     finished: bool = False
     champion: str | None = None
     earlier_s: float = 0.0
@@ -129,6 +148,10 @@ class SearchRecord(Message):
             return changed._without_assignment(event) if event.kind == "delivered" else changed
         if event.kind.startswith("llm_") and event.kind not in _SILENT:
             return changed._answered(event)
+        if event.kind in _KEPT:
+            name, kind = _KEPT[event.kind]
+            said: dict[str, Any] = {name: kind.from_json(event.data)}
+            return replace(changed, **said)
         return changed if event.kind in _SILENT else changed._advanced(event)
 
     def _advanced(self, event: Event) -> "SearchRecord":
@@ -161,10 +184,6 @@ class SearchRecord(Message):
                 return replace(self, report_baselines={**self.report_baselines, driven.name: driven})
             case "standing":
                 return replace(self, standings={**self.standings, data["stage"]: Standing.from_json(data)})
-            case "confirmed":
-                return replace(self, confirmed=Confirmation.from_json(data))
-            case "ablated":
-                return replace(self, ablation=Ablation.from_json(data))
             case "search_finished":
                 return replace(self, finished=True, champion=data["champion"])
         raise JournalError(f"event {event.sequence}: unknown kind {event.kind!r}; a newer release wrote this run")

@@ -6,6 +6,7 @@ from typing import Any
 from actors.agreement import summarise_rungs
 from actors.archive import Archive
 from actors.messages import ArchiveEntry, Candidate, Refusal
+from actors.pareto import speed_crash_front
 from actors.record import SearchRecord
 from actors.storage import Storage
 
@@ -46,6 +47,7 @@ def summarise_search(record: SearchRecord) -> dict[str, Any]:
             for name, each in sorted(archive.baselines.items())
         },
         "finals": _finals(record),
+        "pareto": [point.to_json() for point in speed_crash_front(archive)],
         "rungs": summarise_rungs(archive),
         "env_steps": sum(each.env_steps for each in archive.outcomes.values()),
         "wall_s": round(record.wall_s, 3),
@@ -68,10 +70,23 @@ def _finals(record: SearchRecord) -> dict[str, Any] | None:
         "standings": {stage: standing.to_json()["rows"] for stage, standing in record.standings.items()},
         "confirmed": None if record.confirmed is None else record.confirmed.to_json(),
         "ablation": None if record.ablation is None else record.ablation.to_json(),
+        **concluded(record),
         "report_baselines": {
             name: {"fitness": None if each.fitness is None else each.fitness.to_json(), "metrics": dict(each.metrics)}
             for name, each in sorted(record.report_baselines.items())
         },
+    }
+
+
+def concluded(record: SearchRecord) -> dict[str, Any]:
+    """Return what followed the confirmation; null where it has not, or was not asked for."""
+    replay, roads, scores = record.replay, record.generalisation, record.compatibility
+    return {
+        "replay": None if replay is None else {**replay.to_json(), "verdict": replay.sentence()},
+        "generalisation": None
+        if roads is None
+        else {**roads.to_json(), "leads": [each.to_json() for each in roads.leads()], "verdict": roads.sentence()},
+        "lampilot_compatibility": None if scores is None else scores.to_json()["scores"],
     }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from actors.message import Message
 from driving.measures import EpisodeTable
+from search_spaces.errors import SimulatorMismatchError
 from search_spaces.scenarios import REPORT
 
 
@@ -43,6 +44,7 @@ class Replay(Message):
         differing_functions: NumPy functions that do not round on this machine as the kernel does.
         redelivered: Of the same episodes as the trial measured them, how many differ from the kernel's on this machine;
             None where there was nothing to compare with.
+        reason: Why nothing could be replayed; empty where it was.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Replay(Message):
     differing: tuple[EpisodeDifference, ...] = ()
     differing_functions: tuple[str, ...] = ()
     redelivered: int | None = None
+    reason: str = ""
 
     @property
     def maths_equal(self) -> bool:
@@ -62,8 +65,27 @@ class Replay(Message):
         """Whether the simulators disagree where they must not: nothing that the kernel measured can be trusted then."""
         return self.maths_equal and bool(self.differing)
 
+    def refuse(self, run: str) -> None:
+        """Raise where the simulators disagree though they must not.
+
+        Args:
+            run: The run's folder, as commands take it.
+
+        Raises:
+            SimulatorMismatchError: They do.
+        """
+        if self.broken:
+            first = self.differing[0]
+            raise SimulatorMismatchError(
+                f"{len(self.differing)} of {self.episodes} episodes differ between the kernel and highway-env, whose "
+                f"arithmetic is the same here: what this run measured cannot be trusted. {first.sentence()}. To see it "
+                f"again: orchestrate evaluate {run} {self.name} --upstream --episodes 1 --seed {first.seed}"
+            )
+
     def sentence(self) -> str:
         """Say what was found."""
+        if self.reason:
+            return f"{self.name} could NOT be replayed in highway-env, so that only the kernel vouches: {self.reason}"
         same = self.episodes - len(self.differing)
         reported = REPORT.first <= self.first_seed < REPORT.first + REPORT.limit
         episodes = "report episodes" if reported else "episodes"

@@ -18,8 +18,9 @@ schedule itself, and time efficiency the same number for every driver of a scena
 road as a collision; the five actions cannot leave it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +66,18 @@ class LampilotScores:
     score: float | None
     driving_score: float
 
-    def to_json(self) -> dict[str, float | None]:
+    def to_json(self) -> dict[str, Any]:
         """Return the scores as a JSON object."""
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "LampilotScores":
+        """Build the scores again.
+
+        Raises:
+            TypeError: An unknown field or a missing one.
+        """
+        return cls(**data)
 
 
 def smallest_ttc(vehicles: NDArray[np.float64]) -> float | None:

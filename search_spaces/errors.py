@@ -6,12 +6,14 @@ not listed here. What is listed here is a fault: something the caller or the use
     OrchestratorError
     ├── UsageError             bad command line or configuration (exit code 2)
     │   └── ScenarioError      a scenario that highway-env could not simulate soundly
+    ├── BundleError            a bundle that is refused, or cannot be written
     ├── RunError               a run folder that cannot be used
     │   ├── RunLockedError     another process writes this run
     │   └── JournalError       an event that cannot be read, or cannot be written
     ├── ProviderError          an LLM provider that will not answer, whatever is tried
     ├── MachineError           Ray, disk, renderer or encoder do not hold the plan
     ├── SearchInterruptedError Ctrl-C in the middle of a search (exit code 130)
+    ├── SimulatorMismatchError the kernel and highway-env disagree where they must not
     ├── PolicyError            a policy file that is not what this project writes
     └── ProgramError           a reward graph that breaks a type rule, the budget or the constant range
 """
@@ -31,6 +33,10 @@ class UsageError(OrchestratorError):
 
 class ScenarioError(UsageError):
     """A scenario setting that is unknown, out of range, or inconsistent with another."""
+
+
+class BundleError(OrchestratorError):
+    """A bundle that is damaged, holds what no bundle holds, or would not fit into one."""
 
 
 class RunError(OrchestratorError):
@@ -57,6 +63,10 @@ class SearchInterruptedError(OrchestratorError):
     """Ctrl-C in the middle of a search, which ended cleanly and can be resumed."""
 
     exit_code = 130
+
+
+class SimulatorMismatchError(OrchestratorError):
+    """An episode that differs between the kernel and highway-env, on a machine where none may."""
 
 
 class PolicyError(OrchestratorError):
