@@ -76,13 +76,20 @@ class Evolver:
         return proposals
 
     def _parents(self, brief: DesignBrief) -> list[_Parent]:
-        """Return the programs to edit, best first; the starting programs while nothing was judged."""
+        """Return the programs to edit, best first.
+
+        While nothing was judged, be it that nothing was trained or that all of it failed, these are the starting
+        programs, without those that became non-finite in training.
+        """
         candidates = [each.candidate for each in brief.archive.top(PARENTS)]
         texts: list[tuple[str, tuple[str, ...]]] = [(each.source, (each.id,)) for each in candidates]
         if not texts:
             texts = [(text, ()) for text in (*self._start_from, *STARTING_PROGRAMS.values())]
         compiled = [(compile_program(text), ids) for text, ids in texts]
-        return [_Parent(program, ids) for program, ids in compiled if isinstance(program, RewardProgram)]
+        outcomes = ((each.candidate.digest, each.outcome) for each in brief.archive.entries())
+        faulty = {digest for digest, outcome in outcomes if outcome is not None and outcome.status == "faulted"}
+        parents = [_Parent(program, ids) for program, ids in compiled if isinstance(program, RewardProgram)]
+        return [each for each in parents if each.program.digest not in faulty] or parents
 
 
 def _edited(

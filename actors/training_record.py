@@ -35,12 +35,16 @@ class Fault:
     state: Mapping[str, float]
 
     def sentence(self) -> str:
-        """Return the reason as an outcome gives it."""
-        values = ", ".join(f"{name}={value:.6g}" for name, value in self.state.items())
+        """Return the reason as an outcome gives it; the state in so many digits that it breaks the program again."""
+        values = ", ".join(f"{name}={_exactly(value)}" for name, value in self.state.items())
         culprit = self.expression
         if len(culprit) > EXPRESSION_LIMIT:
             culprit = culprit[:EXPRESSION_LIMIT] + "..."
         return f"the reward was not finite after {self.steps} training steps: {culprit} in the state {values}"
+
+
+def _exactly(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 def find_fault(

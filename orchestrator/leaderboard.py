@@ -163,6 +163,16 @@ def _cells(row: Row) -> list[str]:
     return [*cells, row.written]
 
 
+def broken(record: SearchRecord) -> list[str]:
+    """Return one sentence for each candidate and each other training that broke: which, how, and in which state."""
+    archive = record.archive
+    return [
+        f"{name} {outcome.status}: {outcome.reason}"
+        for name, outcome in archive.outcomes.items()
+        if outcome.status in ("faulted", "failed")
+    ]
+
+
 def interval_shown(fitness: Fitness | None) -> str:
     """Return the interval of a fitness in a few characters; empty where there is none."""
     return (
@@ -189,7 +199,18 @@ def as_csv(record: SearchRecord) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(
-        ["name", "role", "generation", "status", "fitness", "fitness_low", "fitness_high", *metrics, "parents"]
+        [
+            "name",
+            "role",
+            "generation",
+            "status",
+            "fitness",
+            "fitness_low",
+            "fitness_high",
+            *metrics,
+            "parents",
+            "reason",
+        ]
     )
     for row in found:
         judged = () if row.fitness is None else (row.fitness.value, row.fitness.low, row.fitness.high)
@@ -202,6 +223,7 @@ def as_csv(record: SearchRecord) -> str:
                 *("" if number is None else number for number in judged or (None, None, None)),
                 *(row.metrics.get(name, "") for name in metrics),
                 " ".join(row.parents),
+                row.reason,
             ]
         )
     return out.getvalue()

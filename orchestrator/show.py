@@ -47,6 +47,8 @@ def show_run(console: Console, record: SearchRecord, *, running: bool, limit: in
     console.print()
     console.print(leaderboard.table(record, limit=limit))
     console.print(leaderboard.LEGEND, style="dim")
+    for sentence in leaderboard.broken(record):
+        console.print(shown(sentence, style="red"))
     console.print()
     say_verdict(console, record)
     named = record.champion or next((each.candidate.id for each in record.archive.top(1)), None)
