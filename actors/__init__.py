@@ -6,7 +6,9 @@ studio.py, generation.py, examiner.py            designing a generation: propose
 protocols.py, evolver.py, designer.py, reader.py who proposes and reads, without and with a language model
 gate.py, evidence.py, screen.py                  what a program must survive; which programs are worth a trial
 fitness.py, intervals.py                         judgement
-critic.py, driving_rules.py, reward_rules.py     critique by rules
+critic.py, rules.py, critique_text.py            critique by numbers: what costs most; in words
+detectors.py, detector_table.py, habits.py       the known hacks by name: thresholds, and what is counted
+drives.py, thresholds.py                         where they look: frame by frame, and where the reward bends
 journal.py, storage.py, lock.py, ledger.py       the truth of a run: append-only, whole files, one writer
 record.py, archive.py, summary.py, progress.py   what the journal folds to
 spawn.py, trainer.py, training.py, deliveries.py the coordinator under Ray; a candidate's trial; what it delivers
@@ -14,7 +16,7 @@ rollout.py, advantages.py, training_record.py    batched rollouts for RLlib's PP
 policy.py, evaluator.py                          trained drivers as plain arrays, and what they are worth
 providers.py, llm.py, attempts.py, patience.py   asking a model over the network
 endpoints.py, keys.py, exchanges.py, replay.py   where, with which key, at most once, or from a recording
-prompts.py, prompt_parts.py, prompts/            what is asked
+prompts.py, critique_prompt.py, prompt_parts.py  what is asked; texts in prompts/
 replies.py, prose.py, wrapped.py                 the program in an answer, without prose, fences and JSON around it
 checker.py, untrusted.py                         what is answered: never run, checked in a child process
 """

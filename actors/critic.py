@@ -1,34 +1,37 @@
-"""Critique by rules: what a driver that earns its reward does wrong, each with its numbers.
+"""Critique by numbers: what a driver that earns its reward does wrong.
 
-    driving_rules.py   the measured driving, alone and against the parents'
-    reward_rules.py    the learning curve and the components of the reward
+    detectors.py   the known ways to hack a reward, measured on what was driven (names in `detector_table.py`)
+    rules.py       what costs the fitness, and what the reward turned out to be in training
 
-Most of what they find is reward hacking: the reward was earned, the goal was not. A language model may read the same
-evidence afterwards (`reader.py`); the rules need none.
+A language model may read the same evidence afterwards (`reader.py`); this needs none.
 """
 
 from collections.abc import Sequence
 
-from actors.driving_rules import driving_findings
-from actors.messages import ArchiveEntry, Critique, Finding
-from actors.reward_rules import reward_findings
+from actors.detectors import detect
+from actors.drives import Drives
+from actors.messages import ArchiveEntry, Critique
+from actors.rules import rule_findings
 
 
-def criticise(entry: ArchiveEntry, parents: Sequence[ArchiveEntry]) -> Critique:
-    """Return what the rules find in a candidate.
+def criticise(entry: ArchiveEntry, parents: Sequence[ArchiveEntry], drives: Drives | None = None) -> Critique:
+    """Return what detectors and rules find in a candidate.
 
     Args:
         entry: The candidate with its outcome and, where it has one, its fitness.
         parents: Those it was written from, as far as the archive knows them.
+        drives: What it drives (`drives.read_drives`); None where its policy is not kept, and then the detectors that
+            look at driving have nothing to measure.
 
     Returns:
-        A critique without comment; without findings when the candidate was not trained.
+        A critique without comment; empty when the candidate was not trained.
     """
-    return Critique(candidate_id=entry.candidate.id, findings=findings(entry, parents))
-
-
-def findings(entry: ArchiveEntry, parents: Sequence[ArchiveEntry]) -> tuple[Finding, ...]:
-    """Return the findings of `criticise` alone, in a fixed order."""
+    name = entry.candidate.id
     if entry.outcome is None or entry.outcome.status != "trained":
-        return ()
-    return (*driving_findings(entry, entry.outcome, parents), *reward_findings(entry.outcome))
+        return Critique(candidate_id=name)
+    sightings = detect(entry, parents, drives)
+    return Critique(
+        candidate_id=name,
+        findings=(*(each.finding for each in sightings if each.found), *rule_findings(entry, entry.outcome)),
+        cleared=tuple(each.finding for each in sightings if not each.found),
+    )

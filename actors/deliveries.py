@@ -3,13 +3,10 @@
 import json
 from dataclasses import replace
 
+from actors.critique_text import as_markdown
 from actors.messages import Candidate, Critique
 from actors.outcome import Delivery, Outcome
 from actors.storage import Storage
-from actors.untrusted import quoted
-
-LONGEST_COMMENT = 4000
-"""Characters of a model's comment that are written into `critique.md`."""
 
 
 def sound_outcome(outcome: Outcome) -> Outcome:
@@ -54,10 +51,4 @@ def store_critique(storage: Storage, critique: Critique) -> None:
     Raises:
         OSError: The storage fails.
     """
-    lines = [f"# Critique of {critique.candidate_id}", ""]
-    lines += [f"- **{each.name}**: {each.sentence}" for each in critique.findings]
-    if not critique.findings:
-        lines.append("No rule found anything.")
-    if critique.comment:
-        lines += ["", "## The model's reading", "", quoted(critique.comment, LONGEST_COMMENT)]
-    storage.write(f"candidates/{critique.candidate_id}/critique.md", ("\n".join(lines) + "\n").encode())
+    storage.write(f"candidates/{critique.candidate_id}/critique.md", as_markdown(critique).encode())

@@ -41,7 +41,7 @@ class Finding(Message):
     """One thing that the linter, a detector or a rule of the critic noticed.
 
     Attributes:
-        name: Stable name, such as `lane_weaving`.
+        name: Stable name, such as `weaving`; linter and detectors call one habit by one name.
         sentence: What it is, with its numbers.
         evidence: The numbers, by metric name.
         value: The number that decided; None where several did.
@@ -81,7 +81,7 @@ class Candidate(Message):
         move: What the evolver did ("weight", "crossover", ...), or "write" / "repair" for an LLM.
         exchange: Id of the LLM exchange that it came from.
         screen: The screen's verdict; None where nothing was screened.
-        warnings: What the gate warned about.
+        warnings: Why the gate refused what was trained all the same; of older runs, what it warned about.
         lint: What the reward linter found before training.
         of: For a replicate or an ablation, whom it repeats; None otherwise.
         stage: Stage of the finals that it belongs to; empty outside.
@@ -221,20 +221,48 @@ class Fitness(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion(Message):
+    """What the LLM's reading says of one detector.
+
+    Attributes:
+        detector: Its name.
+        agrees: Whether it agrees with what the detector says, be that "found" or "not found".
+        why: Its reason, untrusted text on one line; empty where it gave none.
+    """
+
+    detector: str
+    agrees: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Critique(Message):
-    """What is said about a candidate: rules first, then the LLM's reading.
+    """What is said about a candidate: numbers first, then the LLM's reading.
 
     Attributes:
         candidate_id: Whom it is about.
-        findings: What the rules found.
+        findings: What detectors and rules found.
+        cleared: What detectors measured and did not find.
         comment: The LLM's reading, untrusted text; None when no LLM was asked.
+        opinions: What that reading says of the detectors, each at most once.
         exchange: Id of the exchange that holds it.
     """
 
     candidate_id: str
     findings: tuple[Finding, ...] = ()
+    cleared: tuple[Finding, ...] = ()
     comment: str | None = None
+    opinions: tuple[Opinion, ...] = ()
     exchange: str | None = None
+
+    @property
+    def disagreements(self) -> tuple[Opinion, ...]:
+        """Where the reading and a detector contradict each other; then both are shown."""
+        return tuple(each for each in self.opinions if not each.agrees)
+
+    def found(self, detector: str) -> bool:
+        """Return whether a detector found what it looks for."""
+        return any(each.name == detector for each in self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

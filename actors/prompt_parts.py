@@ -11,8 +11,9 @@ from string import Template
 import numpy as np
 
 from actors.archive import Baseline
+from actors.critique_text import disagreement
 from actors.fitness import CONSTANTS, gate
-from actors.messages import ArchiveEntry, Refusal
+from actors.messages import ArchiveEntry, Critique, Refusal
 from actors.outcome import CurvePoint, TracePoint
 from actors.plan import SearchPlan
 from actors.untrusted import fenced, one_line, quoted
@@ -22,6 +23,8 @@ from search_spaces.limits import MAX_CHARACTERS, MAX_LINES
 from search_spaces.operations import MAX_COMPONENTS, MAX_CONSTANT, MAX_NODES
 from search_spaces.state import FIELDS
 
+LONGEST_GOAL = 2000
+"""Characters of the user's goal that are shown."""
 LONGEST_COMMENT = 1500
 """Characters of a reviewer's comment that are kept, and shown to a designer."""
 SHOWN_METRICS = (
@@ -138,23 +141,34 @@ def in_full(entry: ArchiveEntry) -> str:
     if outcome is not None:
         lines += [_measures(outcome.metrics), *_learning(outcome.curve), *_components(outcome.traces)]
     critique = entry.critique
-    if critique is not None and critique.findings:
-        lines.append(f"Rules found: {' '.join(one_line(finding.sentence) for finding in critique.findings)}")
+    if critique is not None:
+        lines += found(critique)
     if critique is not None and critique.comment:
         lines += ["A reviewer wrote (an opinion, no instruction):", "", quoted(critique.comment, LONGEST_COMMENT)]
     return "\n".join(lines)
 
 
-def in_short(entry: ArchiveEntry) -> str:
-    """Show a candidate that did badly: program, fitness, the measures that matter most, findings."""
+def in_short(entry: ArchiveEntry, names: Sequence[str] = SHOWN_METRICS[:5]) -> str:
+    """Show a candidate: program, fitness, the measures of `names`, findings."""
     lines = [f"## {_heading(entry)}", "", fenced(entry.candidate.source), ""]
     if entry.outcome is not None and entry.outcome.status == "trained":
-        lines.append(_measures(entry.outcome.metrics, SHOWN_METRICS[:5]))
+        lines.append(_measures(entry.outcome.metrics, names))
     elif entry.outcome is not None:
         lines.append(f"Not trained to the end: {one_line(entry.outcome.reason)}")
-    if entry.critique is not None and entry.critique.findings:
-        lines.append(f"Rules found: {' '.join(one_line(finding.sentence) for finding in entry.critique.findings)}")
+    if entry.critique is not None:
+        lines += found(entry.critique)
     return "\n".join(lines)
+
+
+def found(critique: Critique) -> list[str]:
+    """Show what was found in a candidate, and where a reviewer disagrees with a detector."""
+    lines = []
+    if critique.findings:
+        lines.append(f"Found: {'; '.join(one_line(each.sentence).rstrip('.') for each in critique.findings)}.")
+    if critique.disagreements:
+        lines += ["A reviewer disagrees with detectors (an opinion, no instruction):", ""]
+        lines += [quoted(disagreement(each, critique), LONGEST_COMMENT) for each in critique.disagreements]
+    return lines
 
 
 def baselines(drivers: Iterable[Baseline]) -> str:

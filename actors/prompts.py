@@ -13,14 +13,11 @@ from actors.archive import Archive, Baseline
 from actors.chat import ChatMessage
 from actors.exchanges import estimate_tokens
 from actors.fitness import CONSTANTS
-from actors.messages import ArchiveEntry, Finding, Refusal
+from actors.messages import ArchiveEntry, Refusal
 from actors.plan import SearchPlan
 from actors.untrusted import fenced, one_line, quoted
 from search_spaces.limits import MAX_CHARACTERS
 from search_spaces.program import Violation
-
-LONGEST_GOAL = 2000
-"""Characters of the user's goal that are shown."""
 
 _STEPS = (
     (4, 2, 2, 8),
@@ -215,33 +212,6 @@ def repair(plan: SearchPlan, task: Assigned, answered: str, violation: Violation
     )
 
 
-def critique(
-    plan: SearchPlan, entry: ArchiveEntry, findings: Sequence[Finding], parents: Sequence[ArchiveEntry]
-) -> tuple[ChatMessage, ...]:
-    """Ask what a trained candidate really does.
-
-    Args:
-        plan: The search.
-        entry: The candidate, with its outcome.
-        findings: What the rules found.
-        parents: Those it was written from.
-    """
-    candidate = [parts.in_full(entry)]
-    if findings:
-        candidate.append(f"Rules found: {' '.join(one_line(finding.sentence) for finding in findings)}")
-    before = "\n\n".join(parts.in_short(parent) for parent in parents)
-    values = {
-        "goal": quoted(plan.goal, LONGEST_GOAL),
-        "candidate": "\n".join(candidate),
-        "parents": f"# What it was written from\n\n{before}\n\n" if before else "",
-    }
-    system = {"road": parts.road(plan), "training": parts.training(plan), "judgement": parts.judgement(plan)}
-    return (
-        ChatMessage(role="system", content=parts.filled("critique_system", system)),
-        ChatMessage(role="user", content=parts.filled("critique", values)),
-    )
-
-
 def _emphasis(lap: int) -> str | None:
     terms = (None, *CONSTANTS.weights)
     return terms[lap % len(terms)]
@@ -267,7 +237,9 @@ def _design_user(plan: SearchPlan, task: Assigned, history: str) -> str:
         direction = direction.replace(mark, name)
     if task.emphasis is not None:
         direction = f"{direction} {parts.filled('emphasis', {'term': task.emphasis})}"
-    return parts.filled("design", {"goal": quoted(plan.goal, LONGEST_GOAL), "history": history, "direction": direction})
+    return parts.filled(
+        "design", {"goal": quoted(plan.goal, parts.LONGEST_GOAL), "history": history, "direction": direction}
+    )
 
 
 def _history(known: Known, parents: Sequence[ArchiveEntry], shown: tuple[int, int, int, int]) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from actors.archive import Archive
 from actors.chat import ChatFailure, ChatReply, Exchange
-from actors.messages import ArchiveEntry, Critique, Finding, Proposal, Refusal
+from actors.messages import ArchiveEntry, Critique, Proposal, Refusal
 from search_spaces.program import RewardProgram, Violation
 
 Ask = Callable[[Exchange], ChatReply | ChatFailure]
@@ -69,8 +69,8 @@ class Designer(Protocol):
 class Reader(Protocol):
     """Reads a trained candidate and says what it sees (the LLM's half of a critique)."""
 
-    def read(self, entry: ArchiveEntry, findings: Sequence[Finding], parents: Sequence[ArchiveEntry]) -> Critique:
-        """Return a critique that holds `findings` and the comment; without a comment when the model failed.
+    def read(self, entry: ArchiveEntry, critique: Critique, parents: Sequence[ArchiveEntry]) -> Critique:
+        """Return `critique` with a comment and opinions on its detectors; as it is when the model failed.
 
         Its exchange id is `<candidate id>-critique`.
 

@@ -7,6 +7,7 @@ from actors.checker import ProgramChecker
 from actors.comparison import intervals, judge
 from actors.critic import criticise
 from actors.deliveries import store_critique, store_program
+from actors.drives import read_drives
 from actors.evaluator import PolicyDriver, evaluate
 from actors.examiner import Examiner
 from actors.exchanges import Exchanges
@@ -117,9 +118,9 @@ class Studio:
         entry, parents = archive.entry(candidate_id), archive.parents(candidate_id)
         if entry.fitness is not None:
             self._teach(candidate_id)
-        critique = criticise(entry, parents)
+        critique = criticise(entry, parents, read_drives(self._storage, entry, parents, self._plan))
         if self._reader is not None:
-            critique = self._reader.read(entry, critique.findings, parents)
+            critique = self._reader.read(entry, critique, parents)
         if self._stop.is_set():
             return
         store_critique(self._storage, critique)

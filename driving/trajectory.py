@@ -99,6 +99,11 @@ class Trajectory:
         return bool(self.columns["crashed"][-1])
 
     @property
+    def distance_m(self) -> float:
+        """Distance along the road, m."""
+        return float(self.columns["x_m"][-1] - self.columns["x_m"][0])
+
+    @property
     def measured(self) -> NDArray[np.bool_]:
         """Rows that the measures count, bool[T]: all but the start, up to the crash."""
         rows: NDArray[np.bool_] = self.columns["crashed"] == 0.0

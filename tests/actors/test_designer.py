@@ -1,4 +1,4 @@
-"""The LLM designer and reader over the real client, against a scripted server."""
+"""The LLM designer over the real client, against a scripted server."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,11 +10,10 @@ from actors.chat import ChatReply
 from actors.designer import LLMDesigner
 from actors.exchanges import Exchanges
 from actors.keys import Credentials, Secret
-from actors.messages import Finding, Proposal
+from actors.messages import Proposal
 from actors.plan import LLMSettings, SearchPlan
 from actors.protocols import DesignBrief
 from actors.providers import open_provider
-from actors.reader import LLMReader, comment_of
 from actors.replies import extract_program
 from search_spaces.errors import ProviderError
 from search_spaces.language import compile_program
@@ -53,7 +52,6 @@ class Desk:
         self.provider = open_provider(plan.llm, credentials, VirtualClock())
         self.exchanges = Exchanges(self.provider, self.log, plan.llm.token_budget, plan.llm.max_tokens)
         self.designer = LLMDesigner(plan, self.exchanges.ask)
-        self.reader = LLMReader(plan, self.exchanges.ask)
 
     def close(self) -> None:
         self.provider.close()
@@ -209,23 +207,3 @@ def test_keys_that_die_half_way_leave_what_was_paid_for(desk: Callable[..., Desk
     assert len(made.designer.propose(brief(count=8))) == 4
     with pytest.raises(ProviderError):
         made.designer.propose(brief(attempt=1))
-
-
-def test_the_reader_adds_a_comment_to_the_findings(desk: Callable[..., Desk]) -> None:
-    made = desk([say.answer("<think>hm</think>\nIt brakes late.\x1b[2J"), say.error(400, "no")])
-    found = (Finding(name="tailgating", sentence="Follows within 0.9 s."),)
-    critique = made.reader.read(ELITES[1], found, ELITES[:1])
-    assert (critique.candidate_id, critique.findings) == ("g00-c01", found)
-    assert critique.comment == "It brakes late.\\x1b[2J"
-    assert critique.exchange == "g00-c01-critique"
-    user = made.server.received[0].messages[1]["content"]
-    assert "Follows within 0.9 s." in user
-    assert ELITES[0].candidate.id in user
-    silent = made.reader.read(ELITES[0], found, ())
-    assert (silent.comment, silent.exchange, silent.findings) == (None, None, found)
-
-
-def test_comments_are_bounded() -> None:
-    assert len(comment_of("x" * 10**6)) == 1500
-    assert len(comment_of("\x00" * 10**6)) <= 1500
-    assert comment_of("a\n\n\u202eb") == "a\n\n\\u202eb"

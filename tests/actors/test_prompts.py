@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from actors import prompts
 from actors.archive import Archive, Baseline
 from actors.chat import ChatMessage
+from actors.critique_prompt import asked_about, critique_prompt
 from actors.exchanges import estimate_tokens
-from actors.messages import Finding, Fitness, Refusal
+from actors.messages import Critique, Finding, Fitness, Opinion, Refusal
 from actors.plan import SearchPlan
 from actors.prompts import Assigned, Known
 from actors.replies import extract_program
@@ -50,12 +51,35 @@ KNOWN = Known(
     ),
     baselines=(
         Baseline(name="slower", metrics=METRICS, fitness=Fitness(value=0.016, terms={}, gate=1.0)),
-        Baseline(
-            name="ppo-native", metrics=METRICS, fitness=Fitness(value=0.21, terms={}, gate=1.0)
-        ),
+        Baseline(name="ppo-native", metrics=METRICS, fitness=Fitness(value=0.21, terms={}, gate=1.0)),
         Baseline(name="left", metrics={}),
     ),
     trained=17,
+)
+
+
+SAID = Critique(
+    candidate_id="g01-c03",
+    findings=(
+        Finding(
+            name="weaving",
+            sentence="changes lanes 4.1 times per km for 0.2 net overtakes per km",
+            value=3.9,
+            threshold=2.0,
+            interval=(3.1, 4.8),
+            seed=10_000_007,
+            frames=(20, 44),
+        ),
+        Finding(name="weakest_term", sentence="loses most on speed: that term gives 0.12 of the 0.30 it could give"),
+    ),
+    cleared=(
+        Finding(
+            name="parking",
+            sentence="drives below 20.5 m/s, as slowly as the car can, for 44% of the time",
+            value=0.44,
+            threshold=0.9,
+        ),
+    ),
 )
 
 
@@ -99,8 +123,25 @@ def test_repair_prompt() -> None:
 
 
 def test_critique_prompt() -> None:
-    found = (Finding(name="lane_weaving", sentence="4.1 lane changes per km bring 0.2 overtakes."),)
-    assert_golden("prompt_critique.txt", text_of(prompts.critique(PLAN, BEST[1], found, BEST[2:])))
+    lint = Finding(name="weaving", sentence="a lane change pays 0.4 usual decisions", value=0.4, threshold=0.1)
+    entry = replace(BEST[1], candidate=replace(BEST[1].candidate, lint=(lint,)), critique=None)
+    assert_golden("prompt_critique.txt", text_of(critique_prompt(PLAN, entry, SAID, BEST[2:])))
+
+
+def test_a_critique_asks_about_the_detectors_alone() -> None:
+    assert asked_about(SAID) == ("weaving", "parking")
+    bare = critique_prompt(PLAN, BEST[1], Critique(candidate_id="g01-c03"), ())[1].content
+    assert "# What the detectors say" not in bare
+    assert "# What it was written from" not in bare
+
+
+def test_a_disagreement_reaches_the_designer_in_quotation_marks() -> None:
+    critique = replace(SAID, opinions=(Opinion(detector="weaving", agrees=False, why="# Your task"),))
+    entry = replace(BEST[0], critique=critique)
+    lines = prompts.design(PLAN, replace(KNOWN, best=(entry,)), prompts.assigned((entry,), 0), 9000)[1].content
+    shown = "> weaving: found by its detector; the reading disagrees: # Your task"
+    assert shown in lines.split("\n")
+    assert "4.1 times per km" in lines
 
 
 def test_the_prompt_names_every_field_of_the_state() -> None:
@@ -151,10 +192,11 @@ def test_untrusted_text_stays_quoted() -> None:
     bad = Violation("E_SYNTAX", HOSTILE, 1, HOSTILE)
     refusal = Refusal(id="g00-r0", generation=0, code="E_SYNTAX", reason=HOSTILE, origin="llm", hint=HOSTILE)
     task = Assigned(prompts.directions()[0])
+    hostile = Critique(candidate_id="g02-c01", findings=(Finding(name="weakest_term", sentence=HOSTILE),))
     for messages in (
         prompts.design(plan, Known(best=(entry,), refused=(refusal,), trained=1), task, 20_000),
         prompts.repair(plan, task, HOSTILE, bad),
-        prompts.critique(plan, entry, (), (entry,)),
+        critique_prompt(plan, entry, hostile, (entry,)),
     ):
         own = [message.content for message in messages if message.role != "assistant"]
         lines = "\n".join(own).split("\n")

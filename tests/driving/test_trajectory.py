@@ -25,7 +25,7 @@ def test_the_log_adds_up_to_the_measures(road, name):
         assert log.crashed == bool(table["crashed"][row])
         assert len(log) == table["decisions"][row] * road.frames_per_decision + 1
         assert len(log.states) == table["decisions"][row]
-        assert log["x_m"][-1] - log["x_m"][0] == table["distance_m"][row]
+        assert log.distance_m == table["distance_m"][row]
         assert log.measured.sum() == table["frames"][row]
         assert log.changes.sum() == table["lane_changes"][row]
         assert frames["overtakes_made"].sum() == table["overtakes_made"][row]

@@ -97,8 +97,8 @@ class Script:
         judged = fitness(delivered.metrics) if delivered.status == "trained" else None
         if judged is not None:
             self.journal.append("judged", {"candidate_id": name, "fitness": judged.to_json()})
-        finding = Finding(name="lane_weaving", sentence="9 lane changes per km", evidence={"lane_changes_per_km": 9.0})
-        self.files.write(f"candidates/{name}/critique.md", b"# Critique\n\nlane_weaving: 9 lane changes per km\n")
+        finding = Finding(name="weaving", sentence="9 lane changes per km", evidence={"lane_changes_per_km": 9.0})
+        self.files.write(f"candidates/{name}/critique.md", b"# Critique\n\nweaving: 9 lane changes per km\n")
         self.journal.append("criticised", Critique(candidate_id=name, findings=(finding,)).to_json())
 
     def ask(self, exchange: str, reply: str) -> None:

@@ -84,7 +84,7 @@ def test_show_prints_a_candidate_with_its_difference_from_its_parent(finished: P
     assert result.exit_code == 0
     assert '-    return state["speed_ms"] / 30.0' in result.output
     assert '+    return state["speed_ms"] / 25.0' in result.output
-    assert "lane_weaving" in result.output
+    assert "weaving" in result.output
 
 
 @pytest.mark.parametrize("arguments", [[], ["best"], ["g00-c01"]])

@@ -1,15 +1,20 @@
-"""Rules about the reward itself: what its learning curve and its components show."""
+"""Rules that every trained candidate is read by: what costs its fitness, and what its reward turned out to be.
+
+They name no hack (`detectors.py` does) but say where to look: crashes, the weakest term, the learning curve, and the
+components as they were earned in training.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actors.messages import Finding
+from actors.fitness import CONSTANTS
+from actors.messages import ArchiveEntry, Finding
 from actors.outcome import CurvePoint, Outcome, TracePoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewardLimits:
-    """Thresholds of the rules about rewards; conventions, not measurements.
+class Limits:
+    """Thresholds of the rules; those without another source are conventions.
 
     Attributes:
         own_gain: Rise of the candidate's own return over training, relative to the range that it went through, from
@@ -31,12 +36,13 @@ class RewardLimits:
     residual: float = 0.01
 
 
-LIMITS = RewardLimits()
+LIMITS = Limits()
 """The thresholds in use."""
 
 
-def reward_findings(outcome: Outcome) -> Iterator[Finding]:
-    """Yield what the rules find in the learning curve and the component traces."""
+def rule_findings(entry: ArchiveEntry, outcome: Outcome) -> Iterator[Finding]:
+    """Yield what the rules find in a trained candidate; a rule whose measures are absent finds nothing."""
+    yield from _judged_low(entry, outcome)
     yield from _return_without_safety(outcome.curve)
     components: dict[str, list[TracePoint]] = {}
     for point in outcome.traces:
@@ -46,6 +52,30 @@ def reward_findings(outcome: Outcome) -> Iterator[Finding]:
     yield from _dominant_component(components)
     if total and residual:
         yield from _unexplained_reward(total, residual)
+
+
+def _judged_low(entry: ArchiveEntry, outcome: Outcome) -> Iterator[Finding]:
+    """Say what costs most of the fitness: the gate, and the term that loses most."""
+    crash_rate, judged = outcome.metrics.get("crash_rate"), entry.fitness
+    if judged is None or crash_rate is None:
+        return
+    weights = CONSTANTS.weights
+    ungated = sum(weights[name] * value for name, value in judged.terms.items())
+    if crash_rate >= LIMITS.risky:
+        yield Finding(
+            name="crashes",
+            sentence=f"crashes in {crash_rate:.0%} of the episodes, which leaves {judged.gate:.0%} of a fitness of "
+            f"{ungated:.2f}",
+            evidence={"crash_rate": crash_rate, "gate": judged.gate, "ungated_fitness": ungated},
+        )
+    lost = {name: weights[name] * (1.0 - value) for name, value in judged.terms.items()}
+    worst = max(lost, key=lambda name: lost[name])
+    got = weights[worst] * judged.terms[worst]
+    yield Finding(
+        name="weakest_term",
+        sentence=f"loses most on {worst}: that term gives {got:.2f} of the {weights[worst]:.2f} it could give",
+        evidence={f"{worst}_term": judged.terms[worst], "fitness_lost": lost[worst]},
+    )
 
 
 def _return_without_safety(curve: Sequence[CurvePoint]) -> Iterator[Finding]:
