@@ -74,8 +74,9 @@ def champion(plan: SearchPlan, record: SearchRecord) -> str | None:
     """Return who won; None while that is open, and when not one training of the deciding stage came to its end."""
     if not finalists(plan, record) or not _settled(plan, record, decider(plan)):
         return None
-    standing = record.standings[decider(plan)]
-    return next((row.of for row in standing.rows if row.fitness is not None), None)
+    standing = record.standings.get(decider(plan))
+    rows = () if standing is None else standing.rows
+    return next((row.of for row in rows if row.fitness is not None), None)
 
 
 def trained_baselines(plan: SearchPlan) -> Iterator[Candidate]:
@@ -207,10 +208,10 @@ def _undecided(standing: Standing) -> tuple[StandingRow, ...]:
 
 
 def _settled(plan: SearchPlan, record: SearchRecord, stage: Stage) -> bool:
-    """Return whether the standing of a stage covers every training that it wants."""
+    """Return whether the standing of a stage covers every training that it wants; also where nobody is left for it."""
     standing = record.standings.get(stage)
     if standing is None:
-        return False
+        return stage == "deciding" and _settled(plan, record, "qualifying") and not _seeds(plan, record, stage)
     return {row.of: row.seeds for row in standing.rows} == _seeds(plan, record, stage)
 
 

@@ -126,7 +126,7 @@ class PlainDisplay:
         self._standings = progress.standings
         if progress.phase != self._phase or self._clock() - self._spoken >= HEARTBEAT_S:
             self._phase = progress.phase
-            self.say(f"{_where(progress)}; {_overall(progress)}")
+            self.say(f"{_where(progress, '')}: {progress.phase}; {_overall(progress)}")
 
     def say(self, sentence: str) -> None:
         """See `Display`."""
@@ -154,17 +154,16 @@ def picture(progress: Progress) -> RenderableType:
 
 def _headline(progress: Progress) -> str:
     return (
-        f"{progress.search_id}  {_where(progress)}"
+        f"{progress.search_id}  {_where(progress, f' (of {progress.generations}, from 0)')}  {progress.phase}"
         f"{f'  {progress.refused} refused' if progress.refused else ''}"
         f"{f'  {progress.tokens:,} tokens' if progress.tokens else ''}"
     )
 
 
-def _where(progress: Progress) -> str:
+def _where(progress: Progress, of: str) -> str:
     if progress.finals_known:
-        done = "" if progress.phase == "finals" else f"  {progress.phase}"
-        return f"finals: {progress.finals_done} of {progress.finals_known} trainings{done}"
-    return f"generation {progress.generation} (of {progress.generations}, from 0)  {progress.phase}"
+        return f"{progress.finals_done} of {progress.finals_known} trainings of the finals"
+    return f"generation {progress.generation}{of}"
 
 
 def _overall(progress: Progress) -> str:

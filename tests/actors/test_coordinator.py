@@ -47,7 +47,7 @@ def test_a_search_trains_each_candidate_once_and_the_baseline_when_nothing_else_
         for each in JournalReader(Storage.at(finished)).events_after()
         if each.kind == "assigned"
     ]
-    assert trained == [*CANDIDATES, "ppo-native"]
+    assert trained == [*CANDIDATES, "ppo-native", "ppo-hand-tuned"]
     assert record.champion == max(CANDIDATES, key=speed_of)
     assert [each.candidate.id for each in record.archive.entries()] == CANDIDATES
     assert set(record.generations) == {"0", "1"}
@@ -76,8 +76,8 @@ def test_its_summary_tells_all(finished: Path) -> None:
         values = [each["fitness"] for each in generation["candidates"]]
         assert generation["best"] == max(values)
         assert generation["mean"] == pytest.approx(sum(values) / 3)
-    assert {"slower", "idm", "mobil", "random", "ppo-native"} <= set(summary["baselines"])
-    assert summary["env_steps"] == 7000
+    assert {"slower", "idm", "mobil", "random", "ppo-native", "ppo-hand-tuned"} <= set(summary["baselines"])
+    assert summary["env_steps"] == 8000
     assert summary["llm_usage"] == {"replies": 0, "failures": 0, "prompt_tokens": 0, "completion_tokens": 0}
     assert "NaN" not in (finished / "summary.json").read_text()
 
@@ -162,8 +162,9 @@ def test_an_assignment_holds_all_that_a_trial_needs(working: Coordinator) -> Non
     assert (given.source, given.seed, given.steps) == (candidate.source, candidate.seed, 1000)
     assert given.held_out == 5
     assert working.assignment("ppo-native").source is None
+    assert (working.assignment("ppo-hand-tuned").source or "").startswith("def compute_reward(state):")
     seeds = {each.seed for each in working.record.archive.candidates.values()}
-    assert len(seeds) == 9
+    assert len(seeds) == 10
 
 
 def test_a_trial_that_dies_after_its_delivery_changes_nothing(working: Coordinator) -> None:

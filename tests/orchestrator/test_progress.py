@@ -14,8 +14,8 @@ TRAINING = Progress(
     population=2,
     steps=1000,
     trials=(
-        TrialProgress(id="g01-c00", status="training", steps=500, steps_per_s=9000.0),
-        TrialProgress(id="g01-c01", status="waiting"),
+        TrialProgress(id="g01-c00", status="training", of_steps=1000, steps=500, steps_per_s=9000.0),
+        TrialProgress(id="g01-c01", status="waiting", of_steps=1000),
     ),
     done=2,
     best="g00-c01",
@@ -57,8 +57,8 @@ def test_the_table_shows_generation_candidates_speed_best_and_time_left() -> Non
 def test_lines_say_each_thing_once() -> None:
     on, out = console(terminal=False)
     ended = (
-        TrialProgress(id="g01-c00", status="trained", steps=1000, fitness=0.4),
-        TrialProgress(id="g01-c01", status="faulted", reason=f"log of -1 {HOSTILE}"),
+        TrialProgress(id="g01-c00", status="trained", of_steps=1000, steps=1000, fitness=0.4),
+        TrialProgress(id="g01-c01", status="faulted", of_steps=1000, reason=f"log of -1 {HOSTILE}"),
     )
     with display(on) as shown:
         shown.show(TRAINING)

@@ -13,6 +13,7 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
+from actors.finals import TRAINED_BASELINES
 from actors.journal import Event, JournalReader
 from actors.keys import Credentials
 from actors.lock import LOCK_NAME
@@ -57,7 +58,7 @@ def check_each_once(run: Path, count: int) -> None:
     assert all(
         each["status"] == "trained" for generation in summary["generations"] for each in generation["candidates"]
     )
-    assert sorted(named(run, "delivered")) == sorted([*listed, "ppo-native"])
+    assert sorted(named(run, "delivered")) == sorted([*listed, *TRAINED_BASELINES])
     delivered: set[str] = set()
     for event in events_of(run):
         if event.kind == "delivered":
@@ -81,7 +82,7 @@ def debugged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_in_one_process_it_runs_to_its_end(debugged: Path) -> None:
     check_each_once(debugged, 4)
-    assert set(policies(debugged)) == {"g00-c00", "g00-c01", "g01-c00", "g01-c01", "ppo-native"}
+    assert set(policies(debugged)) == {"g00-c00", "g00-c01", "g01-c00", "g01-c01", *TRAINED_BASELINES}
     summary = json.loads((debugged / "summary.json").read_text())
     assert summary["champion"] is not None
     assert summary["baselines"]["ppo-native"]["metrics"]["episodes"] == 5
