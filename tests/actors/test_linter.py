@@ -230,3 +230,13 @@ def test_the_drivers_have_their_habits(bank: Bank) -> None:
     rate = dict(zip(bank.drivers, changes[0], strict=True))
     assert rate["weaver"] > 3 * rate["overtaker"]
     assert rate["wobbler"] > 3 * rate["overtaker"]
+
+
+def test_the_page_has_the_table_in_use() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "linter.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    shown = {row[0].strip("`"): row[1:] for row in rows}
+    assert list(shown) == list(RULES)
+    for name, rule in RULES.items():
+        limit = f"{'>' if rule.side == 'above' else '<'} {rule.threshold:g}"
+        assert shown[name] == [rule.number, limit, rule.effect, rule.source]
