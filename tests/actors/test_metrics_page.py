@@ -4,8 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actors.detector_table import DETECTORS
+from actors.drives import EPISODES as LOGGED
+from actors.drives import WINDOW_S
 from actors.fitness import CONSTANTS, fitness, gate
 from driving.drivers import driver_named, run_episodes
+from driving.film import CLIP_MARGIN_S
 from driving.measures import summarise
 from search_spaces.scenarios import PRESETS, SELECTION
 
@@ -54,3 +58,15 @@ def test_the_formula_has_the_weights_in_use() -> None:
     [formula] = re.findall(r"fitness    = gate \* \((.*)\)$", PAGE, re.MULTILINE)
     weights = {name: float(weight) for weight, name in (term.split() for term in formula.split(" + "))}
     assert weights == dict(CONSTANTS.weights)
+
+
+def test_the_table_of_detectors_is_that_of_the_code() -> None:
+    section = PAGE.split("## Detectors", 1)[1].split("\n## ", 1)[0]
+    rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(r"^\|(.*)\|$", section, re.MULTILINE)][2:]
+    assert rows == [
+        [f"`{name}`", each.looks_for, each.measure, f"{each.threshold:g}", each.source]
+        for name, each in DETECTORS.items()
+    ]
+    assert f"the first {LOGGED} episodes" in section
+    assert f"at most {WINDOW_S:g} s" in section
+    assert f"with {CLIP_MARGIN_S:g} s before and after" in section
