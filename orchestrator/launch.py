@@ -1,7 +1,8 @@
 """A search with everything around it: keys, Ray, display, tracking, and what is said at the end."""
 
+import sys
 import threading
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,12 +22,14 @@ from orchestrator.machine import Machine
 from orchestrator.options import spec_of
 from orchestrator.place import find_place
 from orchestrator.progress import Display, PlainDisplay, display
+from orchestrator.provenance import note_session
+from orchestrator.report.write import FOLDER, HTML_NAME, write_report
 from orchestrator.runs import ROOT, Run, find_run, root_of
 from orchestrator.search import Search, new_search, resumed, run_debug, run_search
 from orchestrator.tracking import Store, chart_link
 from orchestrator.ui import PORT, is_server
 from orchestrator.verdict import say_verdict
-from search_spaces.errors import MachineError, UsageError
+from search_spaces.errors import MachineError, OrchestratorError, UsageError
 
 LEADERBOARD_ROWS = 20
 """Candidates on the leaderboard that a search ends with; `show` has them all."""
@@ -160,6 +163,7 @@ def _run(search: Search, machine: Machine, credentials: Credentials, root: Path,
     # A table that is redrawn would take the terminal away from a debugger.
     screen: Display = PlainDisplay(console) if conditions.debug else display(console)
     follower = Follower(run.storage, root, screen.say)
+    _note(run)
     with screen:
         follower.start()
         try:
@@ -167,17 +171,38 @@ def _run(search: Search, machine: Machine, credentials: Credentials, root: Path,
                 run_debug(search, credentials, screen.show)
             else:
                 run_search(search, machine, credentials, screen.show)
+            _report(run, screen.say, videos=not conditions.debug)
         finally:
             follower.close()
     conclude(console, run)
 
 
+def _note(run: Run) -> None:
+    """Write down the command and the versions of this start, unless another process has the run."""
+    if not run.is_being_written():
+        try:
+            note_session(run.storage, sys.argv[1:], datetime.now().astimezone())
+        except OSError as error:
+            raise MachineError(f"{run.shown} cannot be written: {error}") from error
+
+
+def _report(run: Run, say: Callable[[str], None], *, videos: bool) -> None:
+    """Write the report of a search that has ended; where that fails, it is said, and the search stays finished."""
+    say("writing the report")
+    try:
+        write_report(run, videos=videos)
+    except OrchestratorError as error:
+        say(f"no report: {error}; orchestrate report {run.shown} tries again")
+
+
 def _catch_up(run: Run) -> None:
-    """Show a search that has finished, and write to MLflow what is missing there."""
+    """Show a search that has finished, and write what is missing: its report, and what MLflow lacks."""
     console = results()
     console.print(shown(f"{run.shown} has finished; nothing is left to do"))
     follower = Follower(run.storage, run.root, lambda sentence: console.print(shown(sentence)))
     follower.start()
+    if HTML_NAME not in run.storage.names(FOLDER):
+        _report(run, lambda sentence: console.print(shown(sentence)), videos=True)
     follower.close()
     conclude(console, run)
 
@@ -188,17 +213,24 @@ def conclude(console: Console, run: Run) -> None:
     Args:
         console: Where to.
         run: The run.
+
+    Raises:
+        SimulatorMismatchError: The champion's episodes differ in highway-env, on a machine where none may.
     """
     record = run.record()
     plan = record.plan
     console.print()
     console.print(leaderboard.table(record, limit=LEADERBOARD_ROWS))
     console.print(leaderboard.LEGEND, style="dim")
+    for sentence in leaderboard.broken(record):
+        console.print(shown(sentence, style="red"))
     console.print()
     say_verdict(console, record)
     if record.champion is not None:
         console.print(shown(f"champion: {record.champion}, in {run.shown}/candidates/{record.champion}/"))
     console.print(shown(f"results:  {run.shown}/   (orchestrate show {run.shown})"))
+    if HTML_NAME in run.storage.names(FOLDER):
+        console.print(shown(f"report:   {run.shown}/{FOLDER}/{HTML_NAME}   (open it in a browser)"))
     if plan is not None:
         console.print(shown(f"MLflow:   {_mlflow_sentence(run, plan.search_id)}"))
     if plan is not None and plan.llm.spec is None:
@@ -206,6 +238,8 @@ def conclude(console: Console, run: Run) -> None:
             "No LLM was used: programs were evolved. To have one write them: GROQ_API_KEY=... orchestrate, "
             "or --llm openai:URL#MODEL"
         )
+    if record.replay is not None:
+        record.replay.refuse(f"{run.shown} {record.replay.name}")
 
 
 def _mlflow_sentence(run: Run, search_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The champion itself: its program, how it learned, what each component is worth, how it does elsewhere."""
+"""The champion itself: its program, how it learned, what each component is worth."""
 
 from collections.abc import Iterator
 
@@ -155,29 +155,3 @@ def ablation(data: ReportData) -> Section:
     columns = (Column("without"), Column("fitness", True), Column("change", True), Column(""))
     table = Table(columns=columns, rows=rows, caption="Fitness without each component, with 95 % intervals.")
     return Section("ablation", title, (*blocks, Details("The same as a table", (table,))))
-
-
-def lampilot(data: ReportData) -> Section:
-    """Return the scores of LaMPilot-Bench, for comparison with work that reports them."""
-    title = "LaMPilot-compatible scores"
-    if not data.lampilot:
-        return Section("lampilot", title, (Absent("No policy of the champion could be read, so none was scored."),))
-    rows = tuple(
-        row(
-            named(name),
-            f"{scores.driving_score:.1f}",
-            *("" if each is None else f"{each:.1f}" for each in (scores.ttc, scores.speed, scores.time)),
-            f"{100 * scores.success_rate:.0f} %",
-            kind="champion" if data.champion is not None and name == data.champion.candidate.id else "",
-        )
-        for name, scores in data.lampilot.items()
-    )
-    episodes = next(iter(data.lampilot.values())).episodes
-    titles = ("driving score", "TTC", "speed deviation", "time efficiency", "success")
-    table = Table(
-        columns=(Column("who"), *(Column(each, True) for each in titles)),
-        rows=rows,
-        caption=f"{episodes} report episodes. A compatibility score: this project judges by its fitness alone, and "
-        "time efficiency is the same for everyone here because an episode has no instruction to complete.",
-    )
-    return Section("lampilot", title, (table,))

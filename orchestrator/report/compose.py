@@ -1,6 +1,6 @@
 """The whole report, in order: what was asked, what came of it, and everything that one may want to look up."""
 
-from orchestrator.report import champion, course, evidence, opening, repeat, standings
+from orchestrator.report import champion, course, elsewhere, evidence, opening, repeat, standings
 from orchestrator.report.document import Document
 from orchestrator.report.films import Shot
 from orchestrator.report.gather import ReportData
@@ -34,7 +34,8 @@ def compose(data: ReportData, shots: tuple[Shot, ...], clips: tuple[Shot, ...], 
             course.gate(data),
             evidence.detectors(data, clips),
             evidence.films(data, shots, wanted=videos),
-            champion.lampilot(data),
+            elsewhere.generalisation(data),
+            elsewhere.lampilot(data),
             repeat.costs(data),
             repeat.repeat(data),
         ),

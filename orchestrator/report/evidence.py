@@ -1,6 +1,10 @@
 """What anyone can see for themselves: what detectors found, with clips, and films of the same traffic."""
 
-from actors.messages import ArchiveEntry, Finding
+from collections.abc import Iterator
+
+from actors.critique_text import disagreement
+from actors.detector_table import DETECTORS
+from actors.messages import ArchiveEntry, Critique, Finding
 from orchestrator.report.document import (
     Absent,
     Block,
@@ -8,7 +12,10 @@ from orchestrator.report.document import (
     Clip,
     Column,
     Details,
+    Facts,
     Paragraph,
+    Points,
+    Quote,
     Row,
     Section,
     Table,
@@ -18,6 +25,7 @@ from orchestrator.report.films import Shot
 from orchestrator.report.gather import ReportData
 from orchestrator.report.wording import counted, interval_text, listed
 
+_MEASURED = ("measured", "threshold", "episode")
 _WHICH = 6
 """Candidates with a finding that are named."""
 _TOLD = (
@@ -40,40 +48,57 @@ def detectors(data: ReportData, clips: tuple[Shot, ...]) -> Section:
         return Section("detectors", title, (Absent("No candidate has been criticised."),))
     blocks: list[Block] = [Paragraph(_TOLD)]
     if data.champion is not None and data.champion.critique is not None:
-        blocks.append(_findings(data.champion))
-    blocks.append(Details("How often each was found in all candidates", (_counts(criticised),)))
+        blocks += _critique(data.champion.candidate.id, data.champion.critique)
     blocks += [Clip(name=each.name, caption=each.caption, mp4=each.mp4) for each in clips]
     if not clips:
-        blocks.append(Absent("No clip: no finding names the frames that show it, or films were left out."))
+        blocks.append(Absent("There are no clips: films were left out, or no finding names the frames that show it."))
+    blocks.append(Details("How often each was found in all candidates", (_counts(criticised),)))
     return Section("detectors", title, tuple(blocks))
 
 
-def _findings(champion: ArchiveEntry) -> Block:
-    name, critique = champion.candidate.id, champion.critique
-    if critique is None or not critique.findings:
-        return Paragraph(f"In {name}, the champion, nothing was found.")
-    return Table(
-        columns=(
-            Column("found"),
-            Column("what it says"),
-            Column("value", True),
-            Column("threshold", True),
-            Column("threshold from"),
-            Column("shown by"),
-        ),
-        rows=tuple(_finding(each) for each in critique.findings),
-        caption=f"What was found in {name}, the champion. Not every finding is a fault: some say what costs it most.",
-    )
+def _critique(name: str, critique: Critique) -> Iterator[Block]:
+    """Yield what detectors measured in the champion, what else was found, and what a model read in it."""
+    measured = [(each, True) for each in critique.findings if each.name in DETECTORS]
+    measured += [(each, False) for each in critique.cleared if each.name in DETECTORS]
+    order = list(DETECTORS)
+    if measured:
+        yield Table(
+            columns=(
+                Column("habit"),
+                Column(""),
+                Column("measured", True),
+                Column("threshold", True),
+                Column("episode"),
+            ),
+            rows=tuple(_detected(*each) for each in sorted(measured, key=lambda pair: order.index(pair[0].name))),
+            caption=f"What the detectors measured in {name}, the champion; a habit is found above its threshold.",
+        )
+    else:
+        yield Paragraph(f"No detector has measured {name}, the champion.")
+    others = [each for each in critique.findings if each.name not in DETECTORS]
+    if others:
+        yield Points(tuple(f"{each.name}: {each.sentence}" for each in others))
+    if critique.comment:
+        yield Quote(critique.comment, f"What a language model read in the same evidence of {name}")
+    if critique.disagreements:
+        said = "\n".join(disagreement(each, critique) for each in critique.disagreements)
+        yield Quote(said, "Where the reading and a detector disagree")
+    yield Details("Where the thresholds come from", (Facts(tuple(_threshold(each) for each in order)),))
 
 
-def _finding(finding: Finding) -> Row:
-    between = interval_text(*finding.interval, ".3g") if len(finding.interval) == 2 else ""
+def _detected(finding: Finding, found: bool) -> Row:
+    between = interval_text(*finding.interval, form=".3g") if len(finding.interval) == 2 else ""
     value = Cell("") if finding.value is None else Cell(f"{finding.value:.3g}", between)
     threshold = "" if finding.threshold is None else f"{finding.threshold:.3g}"
-    seen = "" if finding.seed is None else f"seed {finding.seed}"
-    if len(finding.frames) == 2:
-        seen += f", frames {finding.frames[0]} to {finding.frames[1]}"
-    return row(finding.name, finding.sentence, value, threshold, finding.source, seen)
+    frames = f"frames {finding.frames[0]} to {finding.frames[1]}" if len(finding.frames) == 2 else ""
+    seen = Cell("" if finding.seed is None else str(finding.seed), frames)
+    habit = Cell(finding.name, DETECTORS[finding.name].looks_for)
+    return row(habit, "FOUND" if found else "no", value, threshold, seen, kind="failed" if found else "")
+
+
+def _threshold(name: str) -> tuple[str, str]:
+    detector = DETECTORS[name]
+    return name, f"{detector.measure}, above {detector.threshold:g}. {detector.source}"
 
 
 def _counts(criticised: list[ArchiveEntry]) -> Table:

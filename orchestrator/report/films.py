@@ -39,7 +39,8 @@ class Shot:
 def side_by_side(data: ReportData) -> tuple[Shot, ...]:
     """Film the champion, PPO under the native reward and IDM in the same traffic.
 
-    Who has no policy is left out; without the champion's there is no film.
+    Of several trainings, one is filmed that was measured on report episodes, as that is what is claimed. Who has no
+    policy is left out; without the champion's there is no film.
 
     Raises:
         MachineError: The encoder is missing or fails.
@@ -47,7 +48,7 @@ def side_by_side(data: ReportData) -> tuple[Shot, ...]:
     if data.champion is None:
         return ()
     name = data.champion.candidate.id
-    champion, native = data.entrant(name), data.entrant(NATIVE)
+    champion, native = data.entrant(f"{name}-r0", name), data.entrant(f"{NATIVE}-r0", NATIVE)
     if champion is None:
         return ()
     drivers: list[tuple[str, Driver]] = [(f"champion {name}", champion.driver)]

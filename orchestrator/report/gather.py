@@ -1,7 +1,7 @@
 """What a report is made of: the record of a run and what its files add, nothing formatted."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from actors.chat import ChatFailure, ChatReply, Exchange
@@ -9,21 +9,15 @@ from actors.journal import JournalReader
 from actors.messages import ArchiveEntry, Candidate
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
-from driving.drivers import driver_named
-from driving.lampilot import LampilotScores, lampilot_scores
 from orchestrator.evaluation import Entrant, entrant_of
 from orchestrator.lineage import Step, lineage_of
 from orchestrator.provenance import Session, sessions
-from orchestrator.report.claim import TRAINED, Claim, claim_of
+from orchestrator.report.claim import Claim, claim_of
 from orchestrator.runs import Run
 from search_spaces.errors import PolicyError, RunError, UsageError
-from search_spaces.scenarios import REPORT
 
 NATIVE = "ppo-native"
 """The baseline that is trained under highway-env's own reward."""
-_DRIVERS = ("idm", "mobil", "slower")
-_LAMPILOT_EPISODES = 100
-"""Report episodes of the compatibility scores; each takes about three milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +68,6 @@ class ReportData:
         champion: The champion, or the best so far; None when nobody was judged.
         claim: What may be claimed of it; None likewise.
         lineage: The champion and its ancestors, the oldest first.
-        lampilot: LaMPilot-Bench's scores of the champion and what it is compared with, by name.
         costs: What each part of the search has cost.
         tokens: What was asked of a language model, by purpose.
         sessions: The starts of the run, the first one first; none where the run does not say.
@@ -87,7 +80,6 @@ class ReportData:
     champion: ArchiveEntry | None
     claim: Claim | None
     lineage: tuple[Step, ...]
-    lampilot: Mapping[str, LampilotScores]
     costs: tuple[Cost, ...]
     tokens: tuple[Tokens, ...]
     sessions: tuple[Session, ...]
@@ -97,9 +89,15 @@ class ReportData:
         """The state of the search in one word."""
         return "finished" if self.record.finished else "running" if self.running else "interrupted"
 
-    def entrant(self, name: str) -> Entrant | None:
-        """Return who drives for a candidate or a trained baseline; None where no policy of it can be read."""
-        return _entrant(self.run, self.record, name)
+    def entrant(self, *names: str) -> Entrant | None:
+        """Return the driver of the first of these trainings whose policy can be read; None where there is none."""
+        for name in names:
+            if name in self.record.archive.candidates:
+                try:
+                    return entrant_of(self.run.storage, self.record.archive.entry(name), None)
+                except (UsageError, PolicyError):
+                    continue
+        return None
 
 
 def gather(run: Run) -> ReportData:
@@ -124,7 +122,6 @@ def gather(run: Run) -> ReportData:
         champion=champion,
         claim=None if champion is None else claim_of(record, run.storage, champion.candidate.id),
         lineage=() if champion is None else lineage_of(record.archive, champion.candidate.id),
-        lampilot=_lampilot(run, record, champion),
         costs=tuple(_costs(record)),
         tokens=tuple(_tokens(run, record)),
         sessions=sessions(run.storage),
@@ -135,30 +132,6 @@ def _champion(record: SearchRecord) -> ArchiveEntry | None:
     if record.champion is not None and record.champion in record.archive.candidates:
         return record.archive.entry(record.champion)
     return next(iter(record.archive.top(1)), None)
-
-
-def _entrant(run: Run, record: SearchRecord, name: str) -> Entrant | None:
-    """Return a driver; of several trainings one that was measured on report episodes, as that is what is claimed."""
-    for each in (f"{name}-r0", name):
-        if each in record.archive.candidates:
-            try:
-                return entrant_of(run.storage, record.archive.entry(each), None)
-            except (UsageError, PolicyError):
-                continue
-    return None
-
-
-def _lampilot(run: Run, record: SearchRecord, champion: ArchiveEntry | None) -> dict[str, LampilotScores]:
-    if champion is None or record.plan is None:
-        return {}
-    name = champion.candidate.id
-    trained = {each: _entrant(run, record, each) for each in (name, *TRAINED)}
-    drivers = {each: entrant.driver for each, entrant in trained.items() if entrant is not None}
-    if name not in drivers:
-        return {}
-    drivers |= {each: driver_named(each) for each in _DRIVERS}
-    seeds = REPORT.seeds(_LAMPILOT_EPISODES)
-    return {each: lampilot_scores(record.plan.scenario, seeds, driver) for each, driver in drivers.items()}
 
 
 def _part(candidate: Candidate) -> str:

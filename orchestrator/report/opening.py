@@ -10,7 +10,6 @@ from orchestrator.report.claim import Claim
 from orchestrator.report.document import Absent, Block, Facts, Lead, Paragraph, Quote, Section, Tile, Tiles
 from orchestrator.report.gather import ReportData
 from orchestrator.report.wording import (
-    DOING_NOTHING,
     counted,
     fitness_text,
     interval_text,
@@ -18,6 +17,7 @@ from orchestrator.report.wording import (
     named,
     steps_text,
 )
+from orchestrator.verdict import NOTHING
 
 _WHAT_THIS_IS = (
     "A reward program tells a learning driver, decision by decision, how well it is doing. This search wrote such "
@@ -29,10 +29,12 @@ _WHAT_THIS_IS = (
 _AT_A_GLANCE = (
     ("crash_rate", "episodes that crash", "%", 100.0),
     ("progress_ms", "mean progress", "m/s", 1.0),
-    ("overtakes_per_min", "net overtakes", "a minute", 1.0),
-    ("native_return", "highway-env's own return", "points", 1.0),
+    ("overtakes_per_min", "net overtakes a minute", "", 1.0),
+    ("native_return", "highway-env's own return", "", 1.0),
 )
 """Measures of the champion that are shown large: name, label, unit, and the factor between the two."""
+_EMPTY = frozenset({"slower", "faster", "idle", "left", "right", "random"})
+"""Baselines that look at nothing; two of them stand for all."""
 _STRATEGIES = {
     "evolve": "each generation improves on the best so far",
     "best-of-n": "no generation learns from another (control)",
@@ -112,12 +114,12 @@ def _against(differences: Mapping[str, Difference]) -> str:
     if not differences:
         return "it was compared with no baseline"
     parts = []
-    nothing = [name for name in DOING_NOTHING if name in differences]
+    nothing = [differences[name] for name in NOTHING if name in differences]
     if nothing:
-        closest = min(nothing, key=lambda name: differences[name].value)
-        parts.append(f"that is {_better(differences[closest])} doing nothing (always {closest.upper()})")
+        better = all(each.low > 0.0 for each in nothing)
+        parts.append(f"that is {'better' if better else 'NOT shown to be better'} than doing nothing")
     for words in ("better than", "not told apart from", "worse than"):
-        found = [named(name) for name, each in differences.items() if name not in nothing and _better(each) == words]
+        found = [named(name) for name, each in differences.items() if name not in _EMPTY and _better(each) == words]
         if found:
             parts.append(f"{words} {listed(found)}")
     return "; ".join(parts)
@@ -130,9 +132,28 @@ def _better(difference: Difference) -> str:
 
 
 def _second_sentence(data: ReportData) -> str:
+    replay = data.record.replay
+    if replay is None:
+        return (
+            "highway-env itself has not been asked: the champion was not replayed there, so that only this project's "
+            "own simulator, which is tested to equal it, vouches for the figures."
+        )
+    same = replay.episodes - len(replay.differing)
+    if replay.reason:
+        return f"highway-env itself could not be asked, so that only this project's simulator vouches: {replay.reason}."
+    if replay.broken:
+        return (
+            f"highway-env itself disagrees in {len(replay.differing)} of {counted(replay.episodes, 'episode')} "
+            "although the arithmetic of the machine is the same: none of the figures can be trusted."
+        )
+    if replay.differing:
+        return (
+            f"highway-env itself agrees in {same} of {counted(replay.episodes, 'episode')} to the last bit; this "
+            "machine's arithmetic differs, so that the others decide nothing."
+        )
     return (
-        "highway-env itself was not asked: the champion has not been replayed there, and the figures are those of this "
-        "project's own simulator, which is tested to equal it."
+        f"highway-env itself agrees: in all {counted(replay.episodes, 'episode')} that the champion drove there again, "
+        "it crashes, lasts and earns exactly the same."
     )
 
 
@@ -147,4 +168,4 @@ def _tiles(claim: Claim, fitness: Fitness) -> Iterator[Tile]:
         if name in claim.metrics:
             low, high = (scale * end for end in claim.intervals.get(name, (math.nan, math.nan)))
             note = "" if math.isnan(low) else interval_text(low, high, ".1f")
-            yield Tile(label=label, value=f"{scale * claim.metrics[name]:.1f} {unit}", note=note)
+            yield Tile(label=label, value=f"{scale * claim.metrics[name]:.1f} {unit}".strip(), note=note)

@@ -25,7 +25,7 @@ from orchestrator.report.document import (
 )
 from orchestrator.report.gather import ReportData
 from orchestrator.report.plots import Estimate
-from orchestrator.report.wording import counted, difference_text, interval_text, named, steps_text
+from orchestrator.report.wording import NAMES, counted, difference_text, interval_text, named, steps_text
 
 _SHOWN = 15
 """Candidates on the leaderboard before the rest is folded away."""
@@ -46,11 +46,17 @@ _BOARD_NUMBERS = (
 )
 """Measures on the leaderboard: name, factor, unit."""
 _MEASURES = (
+    ("fitness", "what candidates are judged by, 0 to 1: see “What was asked”"),
+    ("crashes", "share of the episodes in which the car crashed"),
     ("progress", "mean distance along the road over the scheduled time, m/s: time lost to a crash counts as standing"),
     ("overtakes", "cars passed less cars that passed, a minute"),
     ("short gaps", "share of the time with less than 1.5 s to a collision at the present speeds"),
     ("return", "highway-env's own reward, summed over an episode; at most one point a decision"),
-    ("interval", "range that holds the true value in 95 of 100 such measurements"),
+    ("small print", "the 95 % interval: in 95 of 100 such measurements it holds the true value"),
+    ("SLOWER, FASTER, IDLE, LEFT, RIGHT", "a car that repeats this one action whatever happens"),
+    ("IDM, IDM + MOBIL", "highway-env's own model drivers: IDM keeps its lane, MOBIL changes lanes as well"),
+    ("PPO, native reward", "an agent that learns exactly as candidates do, from highway-env's own reward"),
+    ("PPO, hand-tuned reward", "the same from a reward that a person tuned and that ships with the project"),
 )
 
 
@@ -72,7 +78,7 @@ def board(data: ReportData) -> Section:
     if rest:
         title = f"The other {counted(len(rest), 'candidate')}"
         blocks.append(Details(title, (_board_table(rest, places, "The rest of the leaderboard."),)))
-    blocks.append(Details("What the columns mean", (Facts(_MEASURES),)))
+    blocks.append(Details("Who is who, and what the columns mean", (Facts(_MEASURES),)))
     return Section("leaderboard", "Leaderboard", tuple(blocks))
 
 
@@ -216,7 +222,7 @@ def differences(data: ReportData) -> Section:
     wide, narrow = plots.forest(
         [
             Estimate(
-                name=named(name),
+                name=_rival(name),
                 value=each.value,
                 low=each.low,
                 high=each.high,
@@ -237,7 +243,7 @@ def differences(data: ReportData) -> Section:
     )
     rows = [
         row(
-            named(name),
+            _rival(name),
             difference_text(each),
             f"{100 * each.probability_of_improvement:.0f} %",
             difference_text(claim.native_returns[name], "+.2f") if name in claim.native_returns else "",
@@ -252,3 +258,7 @@ def differences(data: ReportData) -> Section:
         "beats one of the other.",
     )
     return Section("differences", title, (picture, Details("The same as a table", (table,))))
+
+
+def _rival(name: str) -> str:
+    return named(name) if name in NAMES else f"{name}, best starting program"

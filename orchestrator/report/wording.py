@@ -6,21 +6,18 @@ from actors.comparison import Difference
 from actors.messages import Fitness
 
 NAMES = {
-    "slower": "SLOWER (only brakes)",
-    "faster": "FASTER (only accelerates)",
-    "idle": "IDLE (keeps lane and speed)",
-    "left": "LEFT (always to the left)",
-    "right": "RIGHT (always to the right)",
+    "slower": "SLOWER",
+    "faster": "FASTER",
+    "idle": "IDLE",
+    "left": "LEFT",
+    "right": "RIGHT",
     "random": "random actions",
-    "idm": "IDM (keeps its lane)",
-    "mobil": "IDM + MOBIL (changes lanes)",
+    "idm": "IDM",
+    "mobil": "IDM + MOBIL",
     "ppo-native": "PPO, native reward",
     "ppo-hand-tuned": "PPO, hand-tuned reward",
 }
 """What baselines are called; candidates are called by their id."""
-
-DOING_NOTHING = ("slower", "idle", "faster", "left", "right")
-"""Baselines that repeat one action whatever happens."""
 
 
 def named(name: str) -> str:

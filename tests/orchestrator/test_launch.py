@@ -1,6 +1,7 @@
 """The whole command, in one process with a tiny budget: everything is real but the size."""
 
 import json
+import platform
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from actors.messages import Candidate
 from actors.plan import SearchPlan
 from orchestrator.cli import build_app
 from orchestrator.launch import Asked, Conditions, configure
+from orchestrator.provenance import sessions
 from orchestrator.runs import find_run
 from orchestrator.single import accept
 from orchestrator.tracking import Store
@@ -19,6 +21,7 @@ from tests.orchestrator.journals import SOURCE
 
 TINY = [*("--steps", "512"), *("--set", "held_out=4"), *("--set", "baselines=false"), *("--set", "ppo.batch=512")]
 TINY += ["--set", "ppo.minibatch=256", "--set", "proposals_per_slot=2"]
+TINY += ["--set", "finals.steps=512", "--set", "finals.leader_steps=512"]
 
 
 @pytest.fixture
@@ -48,11 +51,18 @@ def test_a_search_ends_with_a_leaderboard_and_where_to_look(home: Path) -> None:
     summary = json.loads((home / "tiny" / "summary.json").read_text())
     store = Store(home)
     runs = MlflowClient(store.uri).search_runs([store.experiment], f"tags.search_id = '{summary['search_id']}'")
-    assert {run.info.run_name: run.info.status for run in runs} == {
-        summary["search_id"]: "FINISHED",
-        "g00-c00": "FINISHED",
-        "g01-c00": "FINISHED",
-    }
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    assert {run.info.run_name for run in runs} >= {summary["search_id"], "g00-c00", "g01-c00"}
+    tagged = {run.info.run_name: run.data.tags for run in runs}
+    qualifying, confirming = tagged["g01-c00-q0"], tagged[f"{summary['champion']}-r0"]
+    assert (qualifying["role"], qualifying["stage"], qualifying["of"]) == ("replicate", "qualifying", "g01-c00")
+    assert qualifying["generation"] == confirming["generation"] == "finals"
+    assert f"champion {summary['champion']}: fitness " in output
+    assert "report episodes x 1 training seed of 512 steps" in output
+    assert f"{home.name}/tiny/report/report.html" in output
+    assert summary["champion"] in (home / "tiny" / "report" / "report.html").read_text()
+    (session,) = sessions(find_run(str(home / "tiny")).storage)
+    assert session.versions["python"] == platform.python_version()
     again = run("--resume", str(home / "tiny"), "--debug")
     assert again.exit_code == 0
     assert "has finished" in again.output
@@ -70,6 +80,7 @@ def test_one_program_is_trained_and_becomes_a_run(home: Path, tmp_path: Path) ->
         "reward_program.py",
         "policy.npz",
         "episode.mp4",
+        "episodes.parquet",
         "critique.md",
     }
     measured = run("evaluate", str(home / "mine"), "best", "--episodes", "4", "--seed", "10000000", "--json", "-")

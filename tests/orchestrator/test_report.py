@@ -152,7 +152,7 @@ def test_the_lineage_answers_the_critique_of_the_parent(written: Path) -> None:
     text = Page((written / "report.html").read_text()).text
     assert '-    return state["speed_ms"] / 30.0' in text
     assert '+    return state["speed_ms"] / 25.0' in text
-    assert "lane_weaving: 9 lane changes per km. In g01-c00: still found" in text
+    assert "weaving: 9 lane changes per km. In g01-c00: still found" in text
 
 
 def test_a_search_that_has_only_begun_can_be_reported(tmp_path: Path) -> None:
