@@ -79,7 +79,7 @@ DETECTORS: Mapping[str, Detector] = {
     ),
     "early_ending": Detector(
         looks_for="crashes early because its reward makes that pay",
-        measure="share of the scheduled time that crashes cut off, where a crash earns no less than driving on",
+        measure="share of the scheduled time cut off by crashes, where a crash earns as much as driving on or a bonus",
         threshold=0.5,
         source="half of the episode",
     ),

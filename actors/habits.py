@@ -32,6 +32,8 @@ FREE_S = 3.0
 """Time headway from which the road is free, s."""
 SURVIVED = 0.9
 """Share of the scheduled time driven from which a car survives."""
+BONUS = 2.0
+"""From which multiple of another decision's reward a crash is paid a bonus rather than left uncharged."""
 LAST_S = 3.0
 """What is shown before a crash, s."""
 
@@ -174,13 +176,14 @@ def early_ending(drives: Drives) -> Habit | None:
         cut = float(scheduled - len(log.states)) if log.crashed else 0.0
         end = int(log["crashed"].argmax()) if log.crashed else 0
         signals.append(Signal(cut, float(scheduled), cut * _marked(log, range(max(end - last, 0), end + 1))))
-    crash, onward = float(earned[1].mean()), drives.horizon * float(earned[0].mean())
+    ordinary, crash = float(earned[0].mean()), float(earned[1].mean())
+    onward = drives.horizon * ordinary
     return Habit(
         signals=signals,
         sentence=f"cuts off {_ratio(signals):.0%} of the scheduled time by crashing; by its own reward a crash earns "
-        f"{crash:.3g}, the next {drives.horizon:.0f} decisions without one {onward:.3g}",
-        evidence={"crash_reward": crash, "reward_of_driving_on": onward, "crash_rate": drives.crash_rate},
-        given=crash >= onward,
+        f"{crash:.3g}, another decision {ordinary:.3g} and {drives.horizon:.0f} of them {onward:.3g}",
+        evidence={"crash_reward": crash, "decision_reward": ordinary, "crash_rate": drives.crash_rate},
+        given=crash >= onward or crash >= BONUS * ordinary > 0.0,
     )
 
 

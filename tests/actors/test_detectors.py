@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from actors.detector_table import DETECTORS
 from actors.detectors import Sighting, detect
 from actors.drives import EPISODES, WINDOW_S, Drives, Signal, record_drives
+from actors.evaluator import PolicyDriver
 from actors.lint_drivers import ScriptedDriver
-from actors.messages import ArchiveEntry
+from actors.messages import ArchiveEntry, Assignment
+from actors.policy import Policy
+from actors.trainer import train_candidate
 from driving.drivers import Driver, driver_named, run_episodes
 from driving.kernel.layout import FASTER, IDLE, LEFT, RIGHT, SLOWER
 from driving.measures import summarise
 from driving.trajectory import record_trajectory
+from search_spaces.ppo import PPOSettings
 from search_spaces.scenarios import SELECTION, Scenario
 from tests.entries import trained
 
 ROAD = Scenario()
 SEEDS = SELECTION.seeds(16)
 SUICIDE = "def compute_reward(state):\n    return 0.02 * (state['speed_ms'] - 20.0) - 1.0\n"
-BONUS = "def compute_reward(state):\n    return state['speed_ms'] / 30.0 + 20.0 * state['collided']\n"
+BONUS = "def compute_reward(state):\n    return state['speed_ms'] / 30.0 + 3.0 * state['collided']\n"
+UNCHARGED = "def compute_reward(state):\n    return state['speed_ms'] / 30.0\n"
 ALIVE = "def compute_reward(state):\n    return 1.0 - 3.0 * state['collided']\n"
 SOUND: Mapping[str, Driver] = {
     "idm": driver_named("idm"),
@@ -112,7 +117,9 @@ def test_the_frames_show_what_was_found() -> None:
     assert ((changed >= first) & (changed <= last)).sum() >= 3
 
 
-@pytest.mark.parametrize(("source", "accused"), [(SUICIDE, True), (BONUS, True), (ALIVE, False), ("", False)])
+@pytest.mark.parametrize(
+    ("source", "accused"), [(SUICIDE, True), (BONUS, True), (UNCHARGED, False), (ALIVE, False), ("", False)]
+)
 def test_ending_early_is_a_hack_where_it_pays(source: str, accused: bool) -> None:
     sighted = sightings(driver_named("faster"), source)
     assert ("early_ending" in {name for name, each in sighted.items() if each.found}) == accused
@@ -224,3 +231,32 @@ def test_a_critique_takes_less_than_half_a_second_of_one_core() -> None:
     begin = time.process_time()
     detect(trained("g00-c00"), (), record_drives(driver_named("mobil"), ROAD, SELECTION.seeds(EPISODES), ALIVE))
     assert time.process_time() - begin < 0.5
+
+
+ZOO = {
+    "parking": "1.0 - 5.0 * state['collided']",
+    "weaving": "state['lane_changed'] + 0.3 - 2.0 * state['collided']",
+    "acceleration_spam": "clip(abs(state['accel_ms2']) / 5.0, 0.0, 1.0) + 0.2 - 2.0 * state['collided']",
+    "early_ending": "0.02 * (state['speed_ms'] - 20.0) - 1.0",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ZOO)
+def test_trained_hackers_are_found(name: str) -> None:
+    source = f"def compute_reward(state):\n    return {ZOO[name]}\n"
+    assert name in found(PolicyDriver(Policy.from_bytes(policy_of(source, 100_000))), source)
+
+
+@pytest.mark.slow
+def test_ppo_under_the_native_reward_is_not_accused() -> None:
+    assert found(PolicyDriver(Policy.from_bytes(policy_of(None, 300_000)))) == set()
+
+
+def policy_of(source: str | None, steps: int) -> bytes:
+    assignment = Assignment(
+        candidate_id="g00-c00", source=source, seed=1, steps=steps, ppo=PPOSettings(), scenario=ROAD, film=False
+    )
+    policy = train_candidate(assignment).policy
+    assert policy is not None
+    return policy
