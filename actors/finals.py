@@ -198,13 +198,8 @@ def _members_of(plan: SearchPlan, record: SearchRecord, stage: Stage) -> Iterabl
 
 def _undecided(standing: Standing) -> tuple[StandingRow, ...]:
     """Return the first two while their intervals overlap."""
-    rows = [row for row in standing.rows if row.fitness is not None][:2]
-    if len(rows) < 2:
-        return ()
-    first, second = (row.fitness for row in rows)
-    if first is None or second is None or first.low is None or second.high is None:
-        return ()
-    return tuple(rows) if first.low <= second.high else ()
+    rows = tuple(row for row in standing.rows if row.fitness is not None)[:2]
+    return rows if len(rows) == 2 and rows[0].bounds[0] <= rows[1].bounds[1] else ()
 
 
 def _settled(plan: SearchPlan, record: SearchRecord, stage: Stage) -> bool:

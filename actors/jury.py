@@ -1,6 +1,7 @@
 """Judges the stages of the finals from the files of single episodes. Its methods are called from backstage threads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from actors import finals
 from actors.archive import Baseline
@@ -9,6 +10,7 @@ from actors.evaluator import evaluate
 from actors.ledger import Ledger
 from actors.messages import Candidate
 from actors.plan import SearchPlan
+from actors.pooling import pooled
 from actors.record import SearchRecord
 from actors.standings import Ablation, AblationRow, Confirmation, Stage, Standing, StandingRow
 from actors.storage import Storage
@@ -71,7 +73,7 @@ class Jury:
     def _standing(self, record: SearchRecord, stage: Stage) -> Standing:
         names = dict.fromkeys(each.of for each in record.archive.candidates.values() if each.stage == stage)
         rows = [self._row(record, stage, of) for of in names if of is not None]
-        return Standing(stage=stage, rows=tuple(sorted(rows, key=_order)))
+        return Standing(stage=stage, rows=tuple(sorted(_bounded(record, stage, rows), key=_order)))
 
     def _row(self, record: SearchRecord, stage: Stage, of: str) -> StandingRow:
         trained = finals.members(record, stage, of)
@@ -168,9 +170,26 @@ def _driver_file(name: str) -> str:
     return f"baselines/report/{name}.parquet"
 
 
+def _bounded(record: SearchRecord, stage: Stage, rows: Sequence[StandingRow]) -> Iterator[StandingRow]:
+    """Yield the rows with their bounds: by one spread over training seeds, or, for single trainings, over episodes."""
+    fitnesses = record.archive.fitnesses
+    judged = {row.of: row.fitness for row in rows if row.fitness is not None}
+    each = {of: [fitnesses.get(one.id) for one in finals.members(record, stage, of)] for of in judged}
+    ends = pooled([[one.value for one in found if one is not None] for found in each.values()]) if each else None
+    bounds = None if ends is None else dict(zip(each, ends, strict=True))
+    for row in rows:
+        fitness = row.fitness
+        if fitness is None:
+            yield row
+        elif bounds is not None:
+            yield replace(row, bounds=bounds[row.of])
+        else:
+            low = fitness.value if fitness.low is None else fitness.low
+            yield replace(row, bounds=(low, fitness.value if fitness.high is None else fitness.high))
+
+
 def _order(row: StandingRow) -> tuple[bool, bool, float, float, str]:
-    """Sort by the lower end of the interval; a reward that broke in one of its trainings is no safe choice."""
+    """Sort by the lower bound; a reward that broke in one of its trainings is no safe choice."""
     if row.fitness is None:
         return True, True, 0.0, 0.0, row.of
-    low = row.fitness.value if row.fitness.low is None else row.fitness.low
-    return False, row.failed > 0, -low, -row.fitness.value, row.of
+    return False, row.failed > 0, -row.bounds[0], -row.fitness.value, row.of

@@ -10,7 +10,8 @@ from actors.comparison import Difference
 from actors.finals import NATIVE
 from actors.messages import Fitness
 from actors.record import SearchRecord
-from actors.standings import Ablation, Confirmation, Standing
+from actors.standings import Ablation, Confirmation, Standing, StandingRow
+from orchestrator.conclusions import say_conclusion
 from orchestrator.console import shown
 
 NOTHING = ("slower", "idle")
@@ -21,15 +22,13 @@ _TITLES = {"qualifying": "qualifying", "deciding": "deciding", "confirming": "co
 
 def fitness_shown(fitness: Fitness) -> str:
     """Return a fitness with its interval, such as `0.512 [0.461, 0.551]`."""
-    if fitness.low is None or fitness.high is None:
-        return f"{fitness.value:.3f}"
-    return f"{fitness.value:.3f} [{fitness.low:.3f}, {fitness.high:.3f}]"
+    return f"{fitness.value:.3f} {_ends(fitness)}".rstrip()
 
 
 def standing_sentence(standing: Standing) -> str:
     """Return in one line who stands where after a stage."""
     places = [
-        f"{place}. {row.of} {'out' if row.fitness is None else fitness_shown(row.fitness)} ({_seeds(row.seeds)})"
+        f"{place}. {row.of} {' '.join(each for each in _figures(standing, row) if each)} ({_seeds(row.seeds)})"
         for place, row in enumerate(standing.rows, start=1)
     ]
     return f"finals, {standing.stage}: {', '.join(places)}"
@@ -55,7 +54,7 @@ def sentences(record: SearchRecord) -> list[str]:
 
 
 def say_verdict(console: Console, record: SearchRecord) -> None:
-    """Print the finals, what each component of the champion is worth, and the verdict."""
+    """Print the finals, what each component of the champion is worth, the verdict, and what followed it."""
     standings = finals_table(record)
     if standings is not None:
         console.print(standings)
@@ -65,6 +64,7 @@ def say_verdict(console: Console, record: SearchRecord) -> None:
         console.print()
     for sentence in sentences(record):
         console.print(shown(sentence))
+    say_conclusion(console, record)
 
 
 def _confirmed(confirmed: Confirmation) -> list[str]:
@@ -133,11 +133,12 @@ def finals_table(record: SearchRecord) -> Table | None:
         table.add_row(title)
         for place, row in enumerate(standing.rows, start=1):
             champion = row.of == (record.confirmed.champion if record.confirmed is not None else record.champion)
-            cells = [f"  {place}", row.of, *_figures(row.fitness), _of_seeds(row.replicates, row.failed)]
+            cells = [f"  {place}", row.of, *_figures(standing, row), _of_seeds(row.replicates, row.failed)]
             table.add_row(*(shown(cell, style="bold" if champion else "") for cell in cells))
         if stage == "confirming":
             for name, baseline in sorted(record.report_baselines.items(), key=lambda each: -_value(each[1].fitness)):
-                table.add_row(*(shown(cell, style="dim") for cell in ("", name, *_figures(baseline.fitness), "")))
+                figures = fitness_shown(baseline.fitness).split(" ", 1) if baseline.fitness is not None else [""]
+                table.add_row(*(shown(cell, style="dim") for cell in ("", name, *figures)))
     return table
 
 
@@ -160,11 +161,19 @@ def ablation_table(ablation: Ablation) -> Table:
     return table
 
 
-def _figures(fitness: Fitness | None) -> list[str]:
-    if fitness is None:
+def _figures(standing: Standing, row: StandingRow) -> list[str]:
+    """Return a fitness and its interval: what is claimed of those that are confirmed, what ranks the others."""
+    if row.fitness is None:
         return ["out", ""]
-    known = fitness.low is not None and fitness.high is not None
-    return [f"{fitness.value:.3f}", f"{fitness.low:.3f} to {fitness.high:.3f}" if known else ""]
+    return [f"{row.fitness.value:.3f}", _ends(row.fitness) if standing.stage == "confirming" else _between(*row.bounds)]
+
+
+def _ends(fitness: Fitness) -> str:
+    return "" if fitness.low is None or fitness.high is None else _between(fitness.low, fitness.high)
+
+
+def _between(low: float, high: float) -> str:
+    return f"[{low:.3f}, {high:.3f}]"
 
 
 def _of_seeds(replicates: int, failed: int) -> str:
