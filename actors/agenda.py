@@ -71,7 +71,7 @@ class Agenda:
             if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
                 continue
             content = self._storage.read(f"candidates/{candidate_id}/episodes.parquet")
-            table = None if content is None else from_parquet(content)
+            table = None if content is None else from_parquet(content, histograms=False)
             judged = fitness(outcome.metrics) if table is None else judge([table], self._plan.scenario)
             value = judged.to_json() if judged else None
             if archive.candidates[candidate_id].role == "baseline":

@@ -3,6 +3,7 @@
 import threading
 
 from actors.archive import Archive, Baseline
+from actors.bootstrap import draws_for, weights
 from actors.checker import ProgramChecker
 from actors.comparison import intervals, judge
 from actors.critic import criticise
@@ -54,6 +55,7 @@ class Studio:
         self._reader: Reader | None = None
         self._provider: ChatProvider | None = None
         self._screening = SCREENING[plan.strategy]
+        weights(plan.held_out, draws_for(plan.held_out))  # drawn here, so that no delivery has to wait for it
         self._screen = Screen(plan.scenario)
         self._screened: set[str] = set()
         self._teaching = threading.Lock()
