@@ -149,7 +149,7 @@ class Coordinator:
             held_out=self._plan.held_out,
             seed_set=candidate.seed_set,
             rungs=tuple(each for each in self._plan.rungs if each < self._plan.steps) if competes else (),
-            film=not candidate.stage or candidate.stage == "confirming",
+            film=self._plan.films and (not candidate.stage or candidate.stage == "confirming"),
         )
 
     def training(self, candidate_id: str, steps: int, steps_per_s: float) -> None:

@@ -160,6 +160,7 @@ class SearchPlan(Message):
         steady: Whether a free slot is filled at once instead of waiting for the generation.
         attempts: How often a trial whose process died is started again.
         baselines: Whether baseline drivers, and PPO under the native and the hand-tuned reward, are measured too.
+        films: Whether an episode of each candidate is filmed.
         strategy: How programs are proposed: `evolve` from the best; `best-of-n` without any feedback; `eureka` from the
             single best alone; `random` legal programs.
         finals: How the champion is chosen and confirmed.
@@ -184,6 +185,7 @@ class SearchPlan(Message):
     steady: bool = False
     attempts: int = 3
     baselines: bool = True
+    films: bool = True
     strategy: Strategy = "evolve"
     finals: FinalsSettings = field(default_factory=FinalsSettings)
     rungs: tuple[int, ...] = (100_000,)

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from orchestrator import (
     commands_calibration,
+    commands_compare,
     commands_machine,
     commands_program,
     commands_run,
@@ -59,6 +60,7 @@ def build_app() -> typer.Typer:
     app.command()(commands_run.show)
     app.command()(commands_run.report)
     app.command()(commands_run.ui)
+    app.command()(commands_compare.compare)
     app.command()(commands_calibration.calibration)
     app.command()(commands_machine.doctor)
     return app

@@ -15,7 +15,7 @@ from search_spaces.errors import RunError, SearchInterruptedError
 from tests.golden_files import assert_golden
 from tests.orchestrator.journals import SOURCE, Script
 
-COMMANDS = ("", "check", "train", "evaluate", "show", "report", "ui", "calibration", "doctor")
+COMMANDS = ("", "check", "train", "evaluate", "show", "report", "ui", "compare", "calibration", "doctor")
 HOSTILE = "[bold red]loud[/] \x1b[2J\x1b]0;title\x07 \u202egnidaer"
 
 
