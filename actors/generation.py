@@ -92,6 +92,8 @@ class GenerationDesigner:
         pool = _Pool(generation, dict(archive.digests()))
         if generation == 0:
             self._examine(pool, [Proposal(source=each, origin="user") for each in self._plan.start_from])
+            best = self._plan.imported[: max(1, self._plan.population // 2)]
+            self._examine(pool, [Proposal(source=each.source, origin="imported", move="start") for each in best])
         per_slot = self._proposals_per_slot()
         silent, attempt = False, 0
         while not silent and self._missing(pool) and attempt <= self._plan.replacements:
@@ -158,17 +160,18 @@ class GenerationDesigner:
                 pool.refusals.append(_refusal(pool, proposal, verdict))
 
     def _accept(self, pool: _Pool) -> tuple[tuple[Candidate, ...], tuple[dict[str, Any], ...]]:
-        """Rank what passed and take the user's own programs, the best, and one at random."""
+        """Rank what passed and take the given programs (the user's and imported ones), the best, and one at random."""
         population = self._plan.population
         if self._screen is None:
             first = range(min(population, len(pool.passed)))
             return tuple(self._candidate(pool, number, number, None) for number in first), ()
         verdicts = self._screen.rank([passed.program for _, passed in pool.passed])
-        users = [index for index, (proposal, _) in enumerate(pool.passed) if proposal.origin == "user"][:population]
-        others = [index for index in range(len(pool.passed)) if index not in users]
+        given = [index for index, (proposal, _) in enumerate(pool.passed) if proposal.origin in ("user", "imported")]
+        given = given[:population]
+        others = [index for index in range(len(pool.passed)) if index not in given]
         rng = np.random.default_rng(derived_seed(self._plan.seed, "choose", pool.generation))
-        chosen = [(index, verdicts[index]) for index in users]
-        for place, verdict in choose([verdicts[index] for index in others], population - len(users), rng):
+        chosen = [(index, verdicts[index]) for index in given]
+        for place, verdict in choose([verdicts[index] for index in others], population - len(given), rng):
             chosen.append((others[place], verdict))
         candidates = [self._candidate(pool, number, index, verdict) for number, (index, verdict) in enumerate(chosen)]
         became = {index: candidate.id for (index, _), candidate in zip(chosen, candidates, strict=True)}
@@ -207,4 +210,5 @@ def _refusal(pool: _Pool, proposal: Proposal, violation: Violation) -> Refusal:
         line=violation.line,
         hint=violation.hint,
         exchange=proposal.exchange,
+        source="" if proposal.exchange or violation.code == "GATE_DUPLICATE" else proposal.source,
     )

@@ -65,6 +65,12 @@ class Storage:
         found = self.filesystem.get_file_info(selector)
         return sorted(each.base_name for each in found if each.is_file and not each.base_name.startswith("."))
 
+    def tree(self) -> list[str]:
+        """Return the names of all files, at any depth, sorted; temporary ones are among them."""
+        selector = fs.FileSelector(self.root, allow_not_found=True, recursive=True)
+        found = self.filesystem.get_file_info(selector)
+        return sorted(each.path.removeprefix(self.root).lstrip("/") for each in found if each.is_file)
+
     def remove(self, name: str) -> None:
         """Delete a file; one that is not there is no error."""
         try:

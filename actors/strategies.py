@@ -59,15 +59,16 @@ def designers(plan: SearchPlan, ask: Ask | None) -> tuple[Designer, Designer]:
         plan: The search.
         ask: Asks the model; None: there is none.
     """
+    starts = (*plan.start_from, *(each.source for each in plan.imported))
     match plan.strategy:
         case "evolve":
-            own: Designer = Evolver(plan.start_from)
+            own: Designer = Evolver(starts)
             model: Designer | None = LLMDesigner(plan, ask) if ask else None
         case "best-of-n":
-            own = Sighted(Evolver(plan.start_from), without_feedback)
+            own = Sighted(Evolver(starts), without_feedback)
             model = Sighted(LLMDesigner(plan, ask), without_feedback) if ask else None
         case "eureka":
-            own = Sighted(Evolver(plan.start_from, mix=_SINGLE), best_alone)
+            own = Sighted(Evolver(starts, mix=_SINGLE), best_alone)
             model = Sighted(LLMDesigner(plan, ask, reflected), best_alone) if ask else None
         case "random":
             own, model = RandomWriter(), None

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator import (
+    commands_bundle,
     commands_calibration,
     commands_compare,
     commands_machine,
@@ -62,6 +63,8 @@ def build_app() -> typer.Typer:
     app.command()(commands_run.ui)
     app.command()(commands_compare.compare)
     app.command()(commands_calibration.calibration)
+    app.command()(commands_bundle.export)
+    app.command("import")(commands_bundle.import_)
     app.command()(commands_machine.doctor)
     return app
 

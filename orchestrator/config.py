@@ -19,13 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from actors.endpoints import absolute_spec
 from actors.keys import redact
 from actors.plan import FinalsSettings, LLMSettings, SearchPlan
-from actors.replies import extract_program
 from actors.storage import Storage
 from orchestrator.machine import Machine
+from orchestrator.starts import imported_programs, read_text, starting_program
 from search_spaces.errors import RunError, UsageError
-from search_spaces.language import compile_program
 from search_spaces.ppo import PPOSettings
-from search_spaces.program import Violation
 from search_spaces.scenarios import Scenario, scenario_named
 
 CONFIG_NAME = "config.json"
@@ -65,12 +63,13 @@ _LLM = _mirrored(LLMSettings)
 _FINALS = _mirrored(FinalsSettings)
 _MODEL = _mirrored(
     SearchPlan,
-    leave_out=("search_id",),
+    leave_out=("search_id", "imported"),
     scenario=(str | dict[str, Any], {}),
     ppo=(_PPO, _PPO()),
     llm=(_LLM, _LLM()),
     finals=(_FINALS, _FINALS()),
     start_from=(tuple[Path, ...], ()),
+    archive=(Path | None, None),
     address=(str | None, None),
     gpus_per_trial=(float, 0.0),
     cpus=(int | None, None),
@@ -139,7 +138,7 @@ class SearchConfig:
     def _checked_plan(self) -> SearchPlan:
         model: Any = self._model
         values = {name: getattr(model, name) for name in type(self._model).model_fields}
-        for name in ("address", "gpus_per_trial", "cpus"):
+        for name in ("address", "gpus_per_trial", "cpus", "archive"):
             del values[name]
         return SearchPlan(
             **{
@@ -149,20 +148,10 @@ class SearchConfig:
                 "ppo": PPOSettings.from_json(model.ppo.model_dump()),
                 "llm": _llm(LLMSettings.from_json(model.llm.model_dump())),
                 "finals": FinalsSettings.from_json(model.finals.model_dump()),
-                "start_from": tuple(_starting_program(path) for path in model.start_from),
+                "start_from": tuple(starting_program(path) for path in model.start_from),
+                "imported": () if model.archive is None else imported_programs(model.archive),
             }
         )
-
-
-def _starting_program(path: Path) -> str:
-    """Return the text of a user's program; a search that trained another one instead would surprise them."""
-    text = read_text(path, f"start_from: {path}")
-    source = extract_program(text)
-    program = source if isinstance(source, Violation) else compile_program(source)
-    if isinstance(program, Violation):
-        place = f"{path}" if program.line is None else f"{path}, line {program.line}"
-        raise UsageError(f"start_from: {place}: {program.code}: {program.message}. {program.hint}")
-    return text
 
 
 def load_config(
@@ -209,7 +198,7 @@ def saved_config(location: str) -> SearchConfig:
         raise RunError(f"{location} holds no {CONFIG_NAME}; expected a run's folder")
     values = json.loads(content)
     # The programs are in the plan; their files may be gone.
-    return SearchConfig({**values, "start_from": ()})
+    return SearchConfig({**values, "start_from": (), "archive": None})
 
 
 def _read(file: Path) -> Mapping[str, Any]:
@@ -260,24 +249,6 @@ def _scenario(value: str | Mapping[str, Any]) -> Scenario:
     settings = dict(value)
     base = scenario_named(str(settings.pop(PRESET))) if PRESET in settings else Scenario()
     return base.changed(settings)
-
-
-def read_text(path: Path, where: str) -> str:
-    """Return the text of a file that the user named.
-
-    Args:
-        path: The file.
-        where: Who named it, as an error says it.
-
-    Raises:
-        UsageError: It cannot be read or is no UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{where}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{where}: expected UTF-8 text") from error
 
 
 def _explained(error: ValidationError) -> str:

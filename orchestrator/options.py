@@ -68,6 +68,15 @@ Seed = Annotated[
         "--seed", metavar="N", help="Seed of all randomness.", show_default=_default("seed"), rich_help_panel=_WHAT
     ),
 ]
+Archive = Annotated[
+    Path | None,
+    typer.Option(
+        "--archive",
+        metavar="BUNDLE",
+        help="Start from the programs of another search: its bundle, or a folder that `import` made.",
+        rich_help_panel=_WHAT,
+    ),
+]
 EarlyStop = Annotated[bool, switch("--early-stop", "Stop a candidate that is in the worse half at a rung.", _WHAT)]
 Strategy = Annotated[
     str | None,

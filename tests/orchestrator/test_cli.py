@@ -138,8 +138,26 @@ def test_evaluate_measures_a_candidate_on_fresh_episodes(finished: Path, tmp_pat
 def test_evaluate_in_highway_env_itself_agrees_with_the_kernel(finished: Path) -> None:
     options = ("evaluate", str(finished), "--episodes", "2", "--json", "-")
     kernel, upstream = (json.loads(run(*options, *more).stdout) for more in ((), ("--upstream",)))
+    assert (kernel["simulator"], kernel["replay"]) == ("kernel", None)
     assert upstream["simulator"] == "highway-env"
+    assert upstream["replay"]["episodes"] == 2
     assert upstream["metrics"] == kernel["metrics"]
+    if not upstream["replay"]["differing_functions"]:
+        assert upstream["replay"]["differing"] == []
+
+
+def test_evaluate_drives_on_roads_that_nobody_was_trained_on(finished: Path) -> None:
+    result = run("evaluate", str(finished), "--episodes", "4", "--matrix")
+    assert result.exit_code == 0
+    assert "LaMPilot driving score" in result.stdout
+    table = result.stdout[result.stdout.index("driver ") :].splitlines()
+    assert table[1].split()[0] == "g01-c00"
+    assert {"slower", "idm", "mobil"} < {line.split()[0] for line in table if line}
+    assert all(len(line) <= 80 for line in table[:8])
+    assert "g01-c00 keeps its lead over" in result.stdout
+    measured = json.loads(run("evaluate", "--driver", "mobil", "--episodes", "2", "--matrix", "--json", "-").stdout)
+    assert [road["name"] for road in measured["generalisation"]["roads"]][-1] == "highway-v0"
+    assert measured["lampilot_compatibility"]["episodes"] == 2
 
 
 def test_evaluate_prints_the_native_return_alone(finished: Path) -> None:
