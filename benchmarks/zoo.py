@@ -109,6 +109,9 @@ def run(job: Job) -> Trained:
 
 def train(jobs: Sequence[Job], processes: int) -> Iterator[Trained]:
     """Yield what came of each job as it ends."""
+    if processes == 1:
+        yield from map(run, jobs)
+        return
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         for done in as_completed([pool.submit(run, job) for job in jobs]):
             yield done.result()
@@ -177,8 +180,8 @@ def measure(rewards: Mapping[str, RewardProgram], steps: int, seeds: int, proces
     for number, each in enumerate(train(jobs, processes), 1):
         trained[each.job.name].append(each)
         print(f"{number} of {len(jobs)}: {each.job.name}, seed {each.job.seed}: {each.status}", flush=True)
-    for each in trained.values():
-        each.sort(key=lambda one: one.job.seed)
+    for several in trained.values():
+        several.sort(key=lambda one: one.job.seed)
     native = [from_parquet(each.episodes) for each in trained[NATIVE] if each.episodes is not None]
     expected = json.loads((ZOO / "expected.json").read_text(encoding="utf-8"))
     return {name: conclude(rewards.get(name), trained[name], native, expected.get(name, {})) for name in sources}
