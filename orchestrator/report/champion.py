@@ -107,7 +107,8 @@ def _traces(champion: ArchiveEntry) -> Iterator[Block]:
     wide, narrow = plots.traces(outcome.traces)
     caption = (
         "What each component paid per decision while the champion trained: the line is the mean, the band goes from "
-        "the smallest to the largest value. “total” is the whole reward, “residual” what components leave unexplained."
+        "the smallest to the largest value. “total” is the whole reward, “residual” what components leave "
+        "unexplained, where they do."
     )
     yield Picture(name="components", title="Component traces", caption=caption, wide=wide, narrow=narrow)
 

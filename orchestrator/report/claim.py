@@ -100,8 +100,8 @@ def _replicates(record: SearchRecord, files: Storage, champion: str) -> list[Epi
 
 def _rivals(record: SearchRecord, files: Storage) -> dict[str, EpisodeTable]:
     """Return the selection episodes of the baselines."""
-    places = {name: f"candidates/{name}" for name in TRAINED}
-    places |= {name: f"baselines/{name}" for name in record.archive.baselines}
+    places = {name: f"baselines/{name}" for name in record.archive.baselines}
+    places |= {name: f"candidates/{name}" for name in TRAINED}
     found = {name: _table(files, place) for name, place in places.items()}
     return {name: table for name, table in found.items() if table is not None}
 

@@ -15,7 +15,8 @@ def compose(data: ReportData, shots: tuple[Shot, ...], clips: tuple[Shot, ...], 
         clips: Films of what findings are about.
         videos: Whether films were asked for.
     """
-    best = "" if data.champion is None else f" · champion {data.champion.candidate.id}"
+    crown = "champion" if data.record.finished else "best so far"
+    best = "" if data.champion is None else f" · {crown} {data.champion.candidate.id}"
     return Document(
         title=data.plan.search_id,
         subtitle=f"A search for a reward, {data.state}{best}",

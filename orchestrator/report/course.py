@@ -77,7 +77,7 @@ def pareto(data: ReportData) -> Section:
     drivers = {name: each.metrics for name, each in archive.baselines.items()}
     dots = [
         Dot(
-            name=name if name in front or name in drivers else "",
+            name=named(name) if name in front or name in drivers else "",
             x=each["speed_ms"],
             y=100.0 * each["crash_rate"],
             colour=style.BASELINE if name in drivers else style.CHAMPION if name in front else style.CANDIDATE,

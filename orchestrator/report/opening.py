@@ -163,7 +163,7 @@ def _tiles(claim: Claim, fitness: Fitness) -> Iterator[Tile]:
     native = claim.differences.get("ppo-native")
     if native is not None:
         note = interval_text(native.low, native.high, "+.3f")
-        yield Tile(label="ahead of PPO, native reward", value=f"{native.value:+.3f}", note=note)
+        yield Tile(label="ahead of native-reward PPO", value=f"{native.value:+.3f}", note=note)
     for name, label, unit, scale in _AT_A_GLANCE:
         if name in claim.metrics:
             low, high = (scale * end for end in claim.intervals.get(name, (math.nan, math.nan)))

@@ -10,11 +10,14 @@ from matplotlib.ticker import MaxNLocator
 
 from actors.comparison import Difference
 from actors.outcome import CurvePoint, TracePoint
+from actors.training_record import RESIDUAL
 from orchestrator.report import style
 from orchestrator.report.style import drawn, label, legend_above
 
 Plot = tuple[str, str]
 
+_NEVER_VARIES = 1e-6
+"""Range of a component below which it counts as constant, relative to its size or to 1."""
 _ROW_IN = 0.27
 """Height of a row of a forest or bar plot, inches."""
 
@@ -75,7 +78,7 @@ def forest(estimates: Sequence[Estimate], quantity: str, *, zero: str = "") -> P
         axes = figure.subplots()
         if zero:
             axes.axvline(0.0, color=style.MUTED, linewidth=1.0)
-            axes.set_title(zero, fontsize=8, color=style.MUTED)
+            axes.set_title(zero, fontsize=8, color=style.MUTED, loc="right" if zero.endswith("→") else "left")
         for place, each in enumerate(estimates):
             if each.low is not None and each.high is not None:
                 axes.plot([each.low, each.high], [place, place], color=each.colour, linewidth=2.4, alpha=0.55)
@@ -168,17 +171,33 @@ def plane(dots: Sequence[Dot], x_title: str, y_title: str, front: str) -> Plot:
         joined = sorted((dot for dot in dots if dot.joined), key=lambda dot: dot.x)
         axes.step([dot.x for dot in joined], [dot.y for dot in joined], where="post", color=style.MUTED, label=front)
         axes.scatter([dot.x for dot in dots], [dot.y for dot in dots], 28, [dot.colour for dot in dots], zorder=3)
-        for dot in dots:
-            if dot.name:
-                axes.annotate(
-                    label(dot.name), (dot.x, dot.y), (5, 4), textcoords="offset points", fontsize=7, color=style.MUTED
-                )
+        for dot in _legible(dots, (0.2, 0.06) if narrow else (0.11, 0.05)):
+            axes.annotate(
+                label(dot.name), (dot.x, dot.y), (5, 4), textcoords="offset points", fontsize=7, color=style.MUTED
+            )
         axes.set_xlabel(x_title)
         axes.set_ylabel(y_title)
         axes.margins(x=0.12, y=0.1)
         legend_above(axes, 2)
 
     return drawn(draw, height_in=3.7, narrow_height_in=3.4)
+
+
+def _legible(dots: Sequence[Dot], room: tuple[float, float]) -> list[Dot]:
+    """Return the dots whose names do not cover another's: those on the front first.
+
+    Args:
+        dots: The points.
+        room: Width and height of a name, as shares of the plot.
+    """
+    width = max(dot.x for dot in dots) - min(dot.x for dot in dots) or 1.0
+    height = max(dot.y for dot in dots) - min(dot.y for dot in dots) or 1.0
+    kept: list[Dot] = []
+    for dot in sorted(dots, key=lambda dot: not dot.joined):
+        apart = (abs(dot.x - each.x) > room[0] * width or abs(dot.y - each.y) > room[1] * height for each in kept)
+        if dot.name and all(apart):
+            kept.append(dot)
+    return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +245,9 @@ def traces(points: Sequence[TracePoint]) -> Plot:
     by_name: dict[str, list[TracePoint]] = {}
     for point in points:
         by_name.setdefault(point.component, []).append(point)
+    residual = by_name.get(RESIDUAL, [])
+    if all(max(abs(point.low), abs(point.high)) < _NEVER_VARIES for point in residual):
+        by_name.pop(RESIDUAL, None)
 
     def draw(figure: Figure, narrow: bool) -> None:
         columns = 2 if narrow else 3
@@ -247,6 +269,9 @@ def _trace(axes: Axes, name: str, points: Sequence[TracePoint], colour: str) -> 
     )
     axes.plot(steps, [point.mean for point in points], color=colour)
     axes.set_title(label(name), fontsize=8.5)
+    low, high = min(point.low for point in points), max(point.high for point in points)
+    if high - low < _NEVER_VARIES * max(abs(low), abs(high), 1.0):
+        axes.set_ylim(low - 0.5, high + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=3))
     style.thousands(axes)
     axes.set_xlabel("")

@@ -50,13 +50,14 @@ _MEASURES = (
     ("crashes", "share of the episodes in which the car crashed"),
     ("progress", "mean distance along the road over the scheduled time, m/s: time lost to a crash counts as standing"),
     ("overtakes", "cars passed less cars that passed, a minute"),
+    ("below a name", "who wrote the program and how, or why its training broke"),
     ("short gaps", "share of the time with less than 1.5 s to a collision at the present speeds"),
     ("return", "highway-env's own reward, summed over an episode; at most one point a decision"),
     ("small print", "the 95 % interval: in 95 of 100 such measurements it holds the true value"),
     ("SLOWER, FASTER, IDLE, LEFT, RIGHT", "a car that repeats this one action whatever happens"),
     ("IDM, IDM + MOBIL", "highway-env's own model drivers: IDM keeps its lane, MOBIL changes lanes as well"),
-    ("PPO, native reward", "an agent that learns exactly as candidates do, from highway-env's own reward"),
-    ("PPO, hand-tuned reward", "the same from a reward that a person tuned and that ships with the project"),
+    ("native-reward PPO", "an agent that learns exactly as candidates do, from highway-env's own reward"),
+    ("hand-tuned PPO", "the same from a reward that a person tuned and that ships with the project"),
 )
 
 
@@ -112,7 +113,7 @@ def _board_picture(rows: list[Standed]) -> Picture:
 
 def _board_table(rows: list[Standed], places: dict[str, int], caption: str) -> Table:
     titles = ("fitness", "crashes", "progress", "overtakes", "short gaps", "return")
-    columns = (Column("", True), Column("who"), *(Column(each, True) for each in titles), Column("written by"))
+    columns = (Column("", True), Column("who"), *(Column(each, True) for each in titles))
     return Table(columns=columns, rows=tuple(_board_row(each, places) for each in rows), caption=caption)
 
 
@@ -122,11 +123,9 @@ def _board_row(entrant: Standed, places: dict[str, int]) -> Row:
         f"{entrant.metrics[name] * scale:.1f}{unit}" if name in entrant.metrics else ""
         for name, scale, unit in _BOARD_NUMBERS
     ]
-    kind, written = _kind(entrant, place), entrant.written
-    if kind in ("baseline", "failed"):
-        written = entrant.reason
+    who = Cell(named(entrant.name), entrant.reason or ("" if entrant.role == "baseline" else entrant.written))
     score = _score(entrant.fitness, entrant.status)
-    return row(str(place or ""), named(entrant.name), score, _crashes(entrant), *numbers, written, kind=kind)
+    return row(str(place or ""), who, score, _crashes(entrant), *numbers, kind=_kind(entrant, place))
 
 
 def _kind(entrant: Standed, place: int | None) -> RowKind:

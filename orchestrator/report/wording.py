@@ -14,8 +14,8 @@ NAMES = {
     "random": "random actions",
     "idm": "IDM",
     "mobil": "IDM + MOBIL",
-    "ppo-native": "PPO, native reward",
-    "ppo-hand-tuned": "PPO, hand-tuned reward",
+    "ppo-native": "native-reward PPO",
+    "ppo-hand-tuned": "hand-tuned PPO",
 }
 """What baselines are called; candidates are called by their id."""
 
