@@ -188,7 +188,8 @@ def matrix(
             if not wanted():
                 return None
             tables[who] = [run_episodes(scenario, REPORT.seeds(episodes), each) for each in policies]
-        buttons = [who for who in everyone if who != champion and not _brakes_freely(everyone[who])]
+        compared = [who for who in everyone if who != champion or who in DRIVERS]
+        buttons = [who for who in compared if not _brakes_freely(everyone[who])]
         rows.append(_row(name, scenario, home, champion, tables, buttons))
     return Generalisation(champion=champion, episodes=episodes, roads=tuple(rows))
 

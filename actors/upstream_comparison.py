@@ -65,11 +65,11 @@ class Replay(Message):
         """Whether the simulators disagree where they must not: nothing that the kernel measured can be trusted then."""
         return self.maths_equal and bool(self.differing)
 
-    def refuse(self, run: str) -> None:
+    def refuse(self, driver: str) -> None:
         """Raise where the simulators disagree though they must not.
 
         Args:
-            run: The run's folder, as commands take it.
+            driver: What `orchestrate evaluate` takes to have the same one drive, such as `RUN CANDIDATE`.
 
         Raises:
             SimulatorMismatchError: They do.
@@ -79,7 +79,7 @@ class Replay(Message):
             raise SimulatorMismatchError(
                 f"{len(self.differing)} of {self.episodes} episodes differ between the kernel and highway-env, whose "
                 f"arithmetic is the same here: what this run measured cannot be trusted. {first.sentence()}. To see it "
-                f"again: orchestrate evaluate {run} {self.name} --upstream --episodes 1 --seed {first.seed}"
+                f"again: orchestrate evaluate {driver} --upstream --episodes 1 --seed {first.seed}"
             )
 
     def sentence(self) -> str:

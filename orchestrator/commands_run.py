@@ -14,6 +14,7 @@ from search_spaces.scenarios import REPORT, Scenario, scenario_named
 
 if TYPE_CHECKING:
     from orchestrator.evaluation import Entrant
+    from orchestrator.runs import Run
 
 _Named = Annotated[
     str, typer.Argument(metavar="CANDIDATE", help="A candidate id, best, or g03: the best of that generation.")
@@ -61,7 +62,12 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first episode.")] = REPORT.first,
     stochastic: Annotated[bool, options.switch("--stochastic", "Sample actions instead of the likeliest.")] = False,
     native: Annotated[bool, options.switch("--native", "Print the native return only.")] = False,
-    upstream: Annotated[bool, options.switch("--upstream", "Simulate in highway-env itself.")] = False,
+    upstream: Annotated[
+        bool, options.switch("--upstream", "Simulate in highway-env itself, and count what differs from the kernel.")
+    ] = False,
+    matrix: Annotated[
+        bool, options.switch("--matrix", "Also drive, beside the baselines, on roads that nobody was trained on.")
+    ] = False,
     video: Annotated[
         Path | None, typer.Option("--video", metavar="FILE", help="Film the first episode as mp4.")
     ] = None,
@@ -69,24 +75,39 @@ def evaluate(
     as_json: options.Json = None,
 ) -> None:
     """Measure a trained candidate, or a baseline driver, on episodes that training never saw."""
-    from orchestrator import evaluation
+    from orchestrator import conclusions, evaluation
 
     if video is not None and video.suffix.lower() != ".mp4":
         raise UsageError(f"--video {video}: expected a name that ends in .mp4, the only format that is written")
-    entrant, home = _entrant(run, candidate, driver, seed if stochastic else None)
+    found, entrant, home = _entrant(run, candidate, driver, seed if stochastic else None)
     road = home if scenario is None else scenario_named(scenario)
     count = episodes or (evaluation.UPSTREAM_EPISODES if upstream else evaluation.KERNEL_EPISODES)
     measured = evaluation.measure(entrant, road, range(seed, seed + count), upstream=upstream)
+    scores = None if native else evaluation.compatibility(measured)
+    roads = evaluation.other_roads(found, entrant, home, count) if matrix else None
+    whole = {
+        **measured.to_json(),
+        "lampilot_compatibility": None if scores is None else scores.to_json(),
+        "generalisation": None if roads is None else roads.to_json(),
+    }
     out = console.results()
     if as_json == "-":
-        sys.stdout.write(json.dumps(measured.to_json(), indent=2) + "\n")
+        sys.stdout.write(json.dumps(whole, indent=2) + "\n")
     elif native:
         out.print(evaluation.native_sentence(measured))
     else:
         out.print(console.shown(evaluation.heading(measured)))
         out.print(evaluation.metrics_table(measured))
+        if scores is not None:
+            out.print(conclusions.lampilot_sentence(scores))
+        if measured.replay is not None:
+            out.print(console.shown(measured.replay.sentence()))
+        if roads is not None:
+            out.print()
+            conclusions.say_matrix(out, roads)
+            out.print(console.shown(roads.sentence()))
     if as_json not in (None, "-"):
-        _write(Path(as_json), json.dumps(measured.to_json(), indent=2).encode())
+        _write(Path(as_json), json.dumps(whole, indent=2).encode())
     if video is not None:
         from driving.film import film_episode
 
@@ -96,14 +117,16 @@ def evaluate(
         from driving.renderer import show_episode
 
         show_episode(road, seed, entrant.driver)
+    if measured.replay is not None:
+        named = f"--driver {driver}" if driver is not None else f"{run} {entrant.name}"
+        measured.replay.refuse(named if scenario is None else f"{named} --scenario {scenario}")
 
 
 def _entrant(
     run: str | None, candidate: str, driver: str | None, sample_seed: int | None
-) -> tuple["Entrant", Scenario]:
-    """Return who drives, and the road that they know."""
-    from driving.drivers import driver_named
-    from orchestrator.evaluation import Entrant, choose, entrant_of
+) -> tuple["Run | None", "Entrant", Scenario]:
+    """Return the run, who drives, and the road that they know."""
+    from orchestrator.evaluation import baseline_entrant, best_of, choose, entrant_of
     from orchestrator.runs import find_run
 
     if driver is not None:
@@ -111,13 +134,14 @@ def _entrant(
             raise UsageError("evaluate: name a run or a --driver, not both")
         if sample_seed is not None:
             raise UsageError("evaluate: --stochastic is for candidates; baseline drivers are what they are")
-        return Entrant(driver, driver_named(driver)), Scenario()
+        return None, baseline_entrant(driver), Scenario()
     if run is None:
         raise UsageError("evaluate: expected a run (and a candidate), or --driver NAME")
     found = find_run(run)
     record = found.record()
-    chosen = entrant_of(found.storage, choose(record.archive, candidate), sample_seed)
-    return chosen, record.plan.scenario if record.plan is not None else Scenario()
+    named = best_of(record) if candidate == "best" else candidate
+    chosen = entrant_of(found.storage, choose(record.archive, named), sample_seed)
+    return found, chosen, record.plan.scenario if record.plan is not None else Scenario()
 
 
 def _write(path: Path, data: bytes) -> None:

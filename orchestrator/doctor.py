@@ -24,6 +24,8 @@ from actors.keys import Credentials
 from actors.patience import SystemClock
 from actors.plan import LLMSettings
 from actors.providers import open_provider
+from actors.upstream_comparison import compared
+from actors.upstream_judge import UpstreamJudge
 from driving.drivers import driver_named
 from driving.film import film_episode
 from orchestrator.machine import Machine, start_ray
@@ -161,6 +163,19 @@ def check_film() -> Check:
     return Check("film", "ok", f"{scenario.duration} s of driving rendered and encoded to {len(film)} bytes of mp4")
 
 
+def check_simulator() -> Check:
+    """Drive two short episodes in highway-env and in the kernel, and compare them bit by bit."""
+    try:
+        both = UpstreamJudge(processes=1).drive("idm", Scenario(duration=4), REPORT.seeds(2))
+    except MachineError as error:
+        return Check("highway-env", "failed", str(error))
+    if both is None:
+        return Check("highway-env", "failed", "its process was ended by somebody else")
+    found = compared("idm", both)
+    sure: Verdict = "ok" if found.maths_equal else "warning"
+    return Check("highway-env", "failed" if found.broken else sure, found.sentence())
+
+
 def examine(root: Path, address: str, settings: LLMSettings, credentials: Credentials) -> Iterator[Check]:
     """Try everything, yielding each finding as it is known.
 
@@ -174,6 +189,7 @@ def examine(root: Path, address: str, settings: LLMSettings, credentials: Creden
     yield check_packages()
     yield check_disk(root)
     yield check_film()
+    yield check_simulator()
     yield check_store(root)
     yield check_ray(address)
     yield check_model(settings, credentials)

@@ -9,14 +9,19 @@ from rich.table import Table
 
 from actors.archive import Archive
 from actors.comparison import FITNESS, intervals, judge
+from actors.conclusion import SCORED, entrants, stand_ins
 from actors.evaluator import PolicyDriver
+from actors.generalisation import EPISODES, Generalisation, matrix
 from actors.messages import ArchiveEntry, Fitness
 from actors.policy import Policy
+from actors.record import SearchRecord
 from actors.storage import Storage
-from driving.drivers import Driver, run_episodes
+from actors.upstream_comparison import Replay, compared
+from actors.upstream_judge import UpstreamJudge
+from driving.drivers import Driver, driver_named, run_episodes
+from driving.lampilot import LampilotScores, lampilot_scores
 from driving.measures import EpisodeTable, summarise
-from driving.reference import ReferenceVectorEnv
-from driving.vector_env import HighwayVectorEnv
+from orchestrator.runs import Run
 from search_spaces.errors import UsageError
 from search_spaces.scenarios import Scenario
 
@@ -35,10 +40,14 @@ class Entrant:
     Attributes:
         name: Candidate id or driver name.
         driver: Who drives.
+        source: What the driver is made of: the bytes of a `policy.npz`, or a baseline driver's name.
+        sample_seed: Seed for sampling the policy's actions; None takes the likeliest.
     """
 
     name: str
     driver: Driver
+    source: bytes | str
+    sample_seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +57,7 @@ class Evaluation:
     Attributes:
         entrant: Who drove.
         scenario: On which road.
-        upstream: Whether highway-env itself simulated it.
+        replay: The same episodes in the kernel, compared; None unless highway-env itself simulated.
         table: Every episode.
         metrics: Measures by name; undefined ones are absent.
         intervals: 95 % intervals of the fitness and the measures, lower and upper end, over the episodes.
@@ -57,7 +66,7 @@ class Evaluation:
 
     entrant: Entrant
     scenario: Scenario
-    upstream: bool
+    replay: Replay | None
     table: EpisodeTable
     metrics: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
@@ -67,7 +76,8 @@ class Evaluation:
         """Return a JSON object of everything but the single episodes."""
         return {
             "name": self.entrant.name,
-            "simulator": "highway-env" if self.upstream else "kernel",
+            "simulator": "kernel" if self.replay is None else "highway-env",
+            "replay": None if self.replay is None else self.replay.to_json(),
             "scenario": self.scenario.to_json(),
             "episodes": len(self.table),
             "first_seed": int(self.table.seeds[0]),
@@ -75,6 +85,16 @@ class Evaluation:
             "intervals": {name: list(ends) for name, ends in self.intervals.items()},
             "fitness": None if self.fitness is None else self.fitness.to_json(),
         }
+
+
+def best_of(record: SearchRecord) -> str:
+    """Return whose policy `best` means: the champion's first confirming training, or, before the finals, the best yet.
+
+    Raises:
+        UsageError: Nobody is trained and judged.
+    """
+    standing_in = () if record.champion is None else stand_ins(record, record.champion)
+    return standing_in[0] if standing_in else choose(record.archive, "best").candidate.id
 
 
 def choose(archive: Archive, named: str) -> ArchiveEntry:
@@ -119,7 +139,16 @@ def entrant_of(files: Storage, entry: ArchiveEntry, sample_seed: int | None) -> 
         why = entry.outcome.reason if entry.outcome is not None else "it is not trained yet"
         raise UsageError(f"candidate {name} has no policy: {why}")
     rng = None if sample_seed is None else np.random.default_rng(sample_seed)
-    return Entrant(name, PolicyDriver(Policy.from_bytes(content), rng))
+    return Entrant(name, PolicyDriver(Policy.from_bytes(content), rng), content, sample_seed)
+
+
+def baseline_entrant(name: str) -> Entrant:
+    """Return a baseline driver.
+
+    Raises:
+        UsageError: No driver of that name.
+    """
+    return Entrant(name, driver_named(name), name)
 
 
 def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: bool) -> Evaluation:
@@ -129,19 +158,50 @@ def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: boo
         entrant: Who drives.
         scenario: The road.
         seeds: Seeds of the episodes.
-        upstream: Whether highway-env itself simulates.
+        upstream: Whether highway-env itself simulates; the kernel then drives the same episodes to be compared with.
+
+    Raises:
+        MachineError: highway-env's processes cannot be started, or died.
     """
-    simulator = ReferenceVectorEnv if upstream else HighwayVectorEnv
-    table = run_episodes(scenario, seeds, entrant.driver, simulator=simulator)
+    both = UpstreamJudge().drive(entrant.source, scenario, seeds, sample_seed=entrant.sample_seed) if upstream else None
+    table = run_episodes(scenario, seeds, entrant.driver) if both is None else both.upstream
     return Evaluation(
         entrant,
         scenario,
-        upstream,
+        None if both is None else compared(entrant.name, both),
         table,
         metrics=summarise(table, scenario),
         intervals=intervals([table], scenario),
         fitness=judge([table], scenario),
     )
+
+
+def compatibility(evaluation: Evaluation) -> LampilotScores:
+    """Return LaMPilot-Bench's scores of the first of the same episodes, `SCORED` at most, in the kernel."""
+    seeds = [int(seed) for seed in evaluation.table.seeds[:SCORED]]
+    return lampilot_scores(evaluation.scenario, seeds, evaluation.entrant.driver)
+
+
+def other_roads(run: Run | None, entrant: Entrant, home: Scenario, episodes: int) -> Generalisation | None:
+    """Drive an entrant, and what it is compared with, on roads that nobody was trained on.
+
+    Args:
+        run: Its run; None for a baseline driver.
+        entrant: Who it is about. All confirming policies drive for one that was confirmed.
+        home: The road that it knows.
+        episodes: Report episodes on each road; `EPISODES` at most.
+    """
+    name = entrant.name
+    drivers: dict[str, list[Driver]] = {}
+    if run is not None:
+        record = run.record()
+        candidate = record.archive.candidates[name]
+        name = candidate.of or name if candidate.stage == "confirming" else name
+        drivers = entrants(record, run.storage, name)
+    # Where the entrant is one of several trainings, all of them drive; a sampling one drives alone.
+    alone = not drivers or entrant.sample_seed is not None
+    drivers = {**drivers, name: [entrant.driver]} if alone else drivers
+    return matrix(name, drivers, home, episodes=min(episodes, EPISODES))
 
 
 def native_sentence(evaluation: Evaluation) -> str:
@@ -171,5 +231,5 @@ def metrics_table(evaluation: Evaluation) -> Table:
 def heading(evaluation: Evaluation) -> str:
     """Say in one line what was measured."""
     seeds = evaluation.table.seeds
-    simulator = "highway-env" if evaluation.upstream else "the kernel"
+    simulator = "the kernel" if evaluation.replay is None else "highway-env"
     return f"{evaluation.entrant.name} on {len(seeds)} episodes (seeds {seeds[0]} to {seeds[-1]}) in {simulator}"

@@ -16,14 +16,13 @@ from actors.journal import Event
 from actors.messages import Candidate
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
-from actors.standings import Ablation, Confirmation, Result, Standing
 from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
-from orchestrator.points import bounded, conversation, foretold, judged, label, measured, of_finals, settings, trained
+from orchestrator.points import bounded, conversation, foretold, judged, label, measured, settings, trained
+from orchestrator.said import SAID, Said, figures, text
 from orchestrator.tracking import Point, Store
-from orchestrator.verdict import sentences
 from search_spaces.errors import MachineError, UsageError
 
 POSITION = "journal_position"
@@ -68,9 +67,7 @@ class Mirror:
             "llm_replied": self._answered,
             "llm_failed": self._answered,
             "generation_finished": self._generation_finished,
-            "standing": partial(self._finals, Standing),
-            "confirmed": partial(self._finals, Confirmation),
-            "ablated": partial(self._finals, Ablation),
+            **{kind: partial(self._said, said) for kind, said in SAID.items()},
             "search_finished": self._finished,
         }
 
@@ -264,10 +261,9 @@ class Mirror:
     def _film(self, name: str) -> bytes | None:
         return self._files.read(f"candidates/{name}/episode.mp4")
 
-    def _finals(self, kind: type[Result], data: Mapping[str, Any], time_ms: int) -> None:
-        self._store.log(self._parent, points=list(of_finals(kind.from_json(data))), time_ms=time_ms)
-        verdict = "".join(f"{sentence}\n" for sentence in sentences(self._record))
-        self._store.put_text(self._parent, verdict, "verdict.txt")
+    def _said(self, kind: type[Said], data: Mapping[str, Any], time_ms: int) -> None:
+        self._store.log(self._parent, points=list(figures(kind.from_json(data))), time_ms=time_ms)
+        self._store.put_text(self._parent, text(self._record), "verdict.txt")
 
     def _finished(self, data: Mapping[str, Any], time_ms: int) -> None:
         self._tables()

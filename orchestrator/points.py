@@ -6,10 +6,9 @@ from typing import Any
 from actors.agreement import rung_agreements
 from actors.archive import Archive
 from actors.chat import Exchange
-from actors.comparison import FITNESS, Difference
+from actors.comparison import FITNESS
 from actors.messages import ArchiveEntry, Fitness
 from actors.outcome import Outcome
-from actors.standings import Ablation, Confirmation, Result, Standing
 from orchestrator.tracking import Point
 
 
@@ -23,7 +22,7 @@ def settings(plan: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, o
     for name, value in plan.items():
         if isinstance(value, Mapping):
             yield from settings(value, f"{prefix}{name}/")
-        elif name != "start_from":
+        elif name not in ("start_from", "imported"):
             yield prefix + name, value
 
 
@@ -46,33 +45,6 @@ def bounded(intervals: Mapping[str, Sequence[float]]) -> list[Point]:
         if name != FITNESS
         for end, value in zip(("low", "high"), ends, strict=True)
     ]
-
-
-def of_finals(result: Result) -> Iterator[Point]:
-    """Yield what the finals say under `finals/`: figures of a stage, of the champion, or of its components."""
-    match result:
-        case Standing():
-            for row in result.rows:
-                yield from _ends(f"finals/{result.stage}/{row.of}", row.fitness)
-        case Confirmation():
-            yield from _ends("finals/champion/fitness", result.fitness)
-            for name, value in (
-                ("shrinkage_of_selection", result.shrinkage_of_selection),
-                ("shrinkage_of_finals", result.shrinkage_of_finals),
-            ):
-                if value is not None:
-                    yield Point(f"finals/champion/{name}", value)
-            for other, difference in result.differences.items():
-                yield from _ends(f"finals/champion_less/{other}", difference)
-        case Ablation():
-            for without in result.rows:
-                yield from _ends(f"finals/without/{without.component}", without.difference)
-
-
-def _ends(name: str, figure: Fitness | Difference | None) -> Iterator[Point]:
-    if figure is not None:
-        named = {"value": figure.value, "low": figure.low, "high": figure.high}
-        yield from (Point(f"{name}/{end}", value) for end, value in named.items() if value is not None)
 
 
 def trained(outcome: Outcome) -> Iterator[Point]:

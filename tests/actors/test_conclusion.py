@@ -185,14 +185,14 @@ def test_a_child_that_cannot_run_is_told_and_holds_nothing_up(finished: Path, tm
 def test_a_mismatch_where_the_maths_are_equal_is_refused_with_the_way_to_see_it_again(finished: Path) -> None:
     record = record_of(finished)
     assert record.replay is not None
-    record.replay.refuse("runs/x")
+    record.replay.refuse("runs/x c")
     difference = {"seed": REPORT.first + 3, "kernel": {"native_return": 21.0}, "upstream": {"native_return": 20.5}}
     wrong = type(record.replay).from_json(
         {**record.replay.to_json(), "differing": [difference], "differing_functions": []}
     )
-    with pytest.raises(SimulatorMismatchError, match=rf"evaluate runs/x {wrong.name} --upstream .*--seed 40000003"):
-        wrong.refuse("runs/x")
-    replace(wrong, differing_functions=("tan",)).refuse("runs/x")
+    with pytest.raises(SimulatorMismatchError, match=r"evaluate runs/x c --upstream .*--seed 40000003"):
+        wrong.refuse("runs/x c")
+    replace(wrong, differing_functions=("tan",)).refuse("runs/x c")
 
 
 def test_who_stands_for_whom(finished: Path) -> None:

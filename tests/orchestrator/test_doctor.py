@@ -33,6 +33,18 @@ def test_ray_runs_a_task_and_is_summed_up() -> None:
     assert "on 1 nodes" in check.sentence
 
 
+def test_the_simulators_agree_or_the_machine_rounds_differently(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = doctor.check_simulator()
+    assert check.name == "highway-env"
+    if check.verdict == "ok":
+        assert check.sentence == "2 of 2 report episodes of idm are identical in highway-env"
+    else:
+        assert check.verdict == "warning"
+        assert "round differently" in check.sentence
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert doctor.check_simulator().verdict == "failed"
+
+
 def test_a_package_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.0.1" if name == "torch" else "999")
     check = doctor.check_packages()
