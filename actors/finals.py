@@ -156,7 +156,7 @@ def steps_left(plan: SearchPlan, record: SearchRecord) -> int:
     finals, archive = plan.finals, record.archive
     if not finals.finalists:
         return 0
-    compared = 2 + (len(TRAINED_BASELINES) if plan.baselines else 0)
+    compared = 1 + (1 + len(TRAINED_BASELINES) if plan.baselines else 0)
     total = finals.finalists * finals.seeds * finals.steps + compared * finals.confirm * finals.leader_steps
     if decider(plan) == "deciding":
         total += min(finals.leaders, finals.finalists) * finals.seeds * finals.leader_steps
@@ -191,9 +191,8 @@ def _members_of(plan: SearchPlan, record: SearchRecord, stage: Stage) -> Iterabl
             return ()
         rows = [row.of for row in record.standings["qualifying"].rows if row.fitness is not None]
         return rows[: plan.finals.leaders]
-    first = (champion(plan, record), starting_program(record))
-    found = [*first, *(TRAINED_BASELINES if plan.baselines else ())]
-    return dict.fromkeys(each for each in found if each is not None)
+    compared = (starting_program(record), *TRAINED_BASELINES) if plan.baselines else ()
+    return dict.fromkeys(each for each in (champion(plan, record), *compared) if each is not None)
 
 
 def _undecided(standing: Standing) -> tuple[StandingRow, ...]:

@@ -159,7 +159,8 @@ class SearchPlan(Message):
         replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
         steady: Whether a free slot is filled at once instead of waiting for the generation.
         attempts: How often a trial whose process died is started again.
-        baselines: Whether baseline drivers, and PPO under the native and the hand-tuned reward, are measured too.
+        baselines: Whether baseline drivers, and PPO under the native and the hand-tuned reward, are measured too, and
+            the champion is confirmed beside the latter and the best starting program.
         films: Whether an episode of each candidate is filmed.
         strategy: How programs are proposed: `evolve` from the best; `best-of-n` without any feedback; `eureka` from the
             single best alone; `random` legal programs.
