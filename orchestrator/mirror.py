@@ -138,6 +138,7 @@ class Mirror:
             "generation": generation,
             "parent": " ".join(candidate.parents),
             "gate": "; ".join(candidate.warnings) or "passed",
+            "lint": ", ".join(each.name for each in candidate.lint) or "none",
             "program_sha": candidate.digest,
             "status": "waiting",
             **({"stage": candidate.stage, "of": candidate.of} if candidate.stage else {}),
