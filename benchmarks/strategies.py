@@ -11,6 +11,7 @@ interrupted goes on. A row for every finished search stands in `benchmarks/resul
 import argparse
 import json
 import multiprocessing
+import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -115,9 +116,9 @@ def row_of(folder: Path, strategy: str, seed: int) -> dict[str, Any] | None:
 
 
 def known(row: Mapping[str, Any], results: Path) -> bool:
-    """Return whether the results hold a row of this search."""
+    """Return whether the results hold a row that says all that `row` says."""
     rows = json.loads(results.read_text()) if results.exists() else []
-    return any((each["strategy"], each["seed"]) == (row["strategy"], row["seed"]) for each in rows)
+    return any(row.items() <= each.items() for each in rows)
 
 
 def keep(row: Mapping[str, Any], results: Path) -> None:
@@ -163,6 +164,12 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.3f}"
 
 
+def one_thread() -> None:
+    """Leave the cores to the trials: numerical libraries of this process and its children use one thread each."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+
+
 def main() -> None:
     """Run, write and print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -172,6 +179,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--tiny", type=int, metavar="STEPS", help="train every candidate for so many steps only")
     asked = parser.parse_args()
+    one_thread()
     out = asked.out.absolute()
     budget = BUDGET if asked.tiny is None else tiny(asked.tiny)
     measure(out, range(asked.repeats), asked.strategies, budget, asked.results)
