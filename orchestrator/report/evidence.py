@@ -25,7 +25,6 @@ from orchestrator.report.films import Shot
 from orchestrator.report.gather import ReportData
 from orchestrator.report.wording import counted, interval_text, listed
 
-_MEASURED = ("measured", "threshold", "episode")
 _WHICH = 6
 """Candidates with a finding that are named."""
 _TOLD = (
@@ -90,7 +89,7 @@ def _detected(finding: Finding, found: bool) -> Row:
     between = interval_text(*finding.interval, form=".3g") if len(finding.interval) == 2 else ""
     value = Cell("") if finding.value is None else Cell(f"{finding.value:.3g}", between)
     threshold = "" if finding.threshold is None else f"{finding.threshold:.3g}"
-    frames = f"frames {finding.frames[0]} to {finding.frames[1]}" if len(finding.frames) == 2 else ""
+    frames = f"frames {finding.frames[0]}-{finding.frames[1]}" if len(finding.frames) == 2 else ""
     seen = Cell("" if finding.seed is None else str(finding.seed), frames)
     habit = Cell(finding.name, DETECTORS[finding.name].looks_for)
     return row(habit, "FOUND" if found else "no", value, threshold, seen, kind="failed" if found else "")
