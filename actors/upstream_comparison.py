@@ -145,12 +145,12 @@ def compared(name: str, both: BothWays, delivered: EpisodeTable | None = None) -
     Args:
         name: Who drove.
         both: The episodes.
-        delivered: Episodes of the same driver as its trial measured them, those and possibly more; None without.
+        delivered: Episodes of the same driver as its trial measured them; those that were driven again are compared.
     """
     redelivered = None
     if delivered is not None:
-        rows = [int(np.flatnonzero(delivered.seeds == seed)[0]) for seed in both.kernel.seeds]
-        redelivered = len(differences(delivered.take(np.array(rows, np.int64)), both.kernel))
+        _, theirs, ours = np.intersect1d(delivered.seeds, both.kernel.seeds, assume_unique=True, return_indices=True)
+        redelivered = len(differences(delivered.take(theirs), both.kernel.take(ours)))
     return Replay(
         name=name,
         episodes=len(both.kernel),
