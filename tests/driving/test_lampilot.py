@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from highway_env.utils import not_zero
@@ -12,6 +15,7 @@ from search_spaces.errors import UsageError
 from search_spaces.scenarios import REPORT, Scenario
 
 SHORT = Scenario(duration=8)
+PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 
 
 def frame(*cars: tuple[float, float]) -> np.ndarray:
@@ -83,6 +87,17 @@ def test_collisions_are_those_of_the_measures(name: str) -> None:
     assert scores.success_rate == pytest.approx(1 - crashed)
     assert scores.time in (None, pytest.approx(time_score(SHORT.duration)))
     assert scores.driving_score == pytest.approx(scores.success_rate * (scores.score or 0) - 500 * crashed)
+
+
+@pytest.mark.parametrize("name", ["slower", "mobil", "faster"])
+def test_the_documented_scores_are_what_the_code_computes(name: str) -> None:
+    section = PAGE.split("## LaMPilot-compatible scores", 1)[1].split("\n## ", 1)[0]
+    (row,) = re.findall(rf"^\| {name} \|(.*)\|$", section, re.MULTILINE)
+    shown = [cell.strip().removesuffix(" %") for cell in row.split("|")]
+    found = lampilot_scores(Scenario(), REPORT.seeds(100), driver_named(name))
+    parts = (found.driving_score, found.score, found.ttc, found.speed, found.time)
+    computed = ["" if each is None else f"{each:.1f}" for each in parts]
+    assert [*computed, f"{100 * found.success_rate:.0f}"] == shown
 
 
 def test_without_a_success_there_is_no_mean() -> None:
