@@ -29,9 +29,9 @@ $(BENCH_READY): $(READY)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,bench]'
 	@touch $(BENCH_READY)
 
-run: $(READY)  ## a small search on this machine without a key: 3 generations of 4 candidates
-	@echo "run: 3 generations of 4 reward programs, 200 000 training steps each, evolved without an LLM"
-	@$(BIN)/orchestrate --local --population 4 --generations 3 --steps 200000
+run: $(READY)  ## a small search on this machine without a key: 3 generations of 4 candidates, and small finals
+	@echo "run: 3 generations of 4 reward programs, 200 000 training steps each, evolved without an LLM, then finals"
+	@$(BIN)/orchestrate --local --config examples/small_search.yaml
 
 test: $(READY)  ## the default tests: no network, no key, no GPU
 	@echo "test: pytest, default selection, two processes"

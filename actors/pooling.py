@@ -1,10 +1,10 @@
 """Intervals for drivers that were each trained a few times: one spread for all of them.
 
-Three trainings tell the spread of one program badly: by chance it comes out a tenth or twice of what it is, and who looks
-steady by luck would win over who drives better. Trainings of different programs vary alike (standard deviation of the
-fitness 0.05 to 0.07), so the spread is estimated once from all of them, as analysis of variance does. Choosing one of
-four by the lower end of its own interval finds on average 0.010 less of the true fitness than choosing by this one
-(`tests/actors/test_pooling.py` repeats that).
+Three trainings tell the spread of one program badly: by chance it comes out a tenth or twice of what it is, and who
+looks steady by luck would win over who drives better. Trainings of different programs vary alike (standard deviation
+of the fitness 0.05 to 0.07), so the spread is estimated once from all of them, as analysis of variance does. Choosing
+one of four by the lower end of its own interval finds on average 0.010 less of the true fitness than choosing by this
+one (`tests/actors/test_pooling.py` repeats that).
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,13 @@ from actors.finals import TRAINED_BASELINES
 from actors.journal import Event, JournalReader
 from actors.keys import Credentials
 from actors.lock import LOCK_NAME
-from actors.plan import SearchPlan
+from actors.plan import FinalsSettings, SearchPlan
 from actors.progress import Progress
 from actors.storage import Storage
 from orchestrator.machine import Machine
 from orchestrator.search import Search, resumed, run_debug, run_search
-from search_spaces.errors import MachineError, RunError
+from search_spaces.errors import MachineError, RunError, SearchInterruptedError
+from search_spaces.ppo import PPOSettings
 from tests.groq_server import GroqServer, SearchScript
 from tests.searches import small_plan
 
@@ -116,6 +118,50 @@ def test_under_ray_it_gives_the_same_candidates_and_bit_identical_policies(debug
     assert policies(run) == policies(debugged)
     films = {each.parent.name: each.read_bytes() for each in run.glob("candidates/*/episode.mp4")}
     assert films == {each.parent.name: each.read_bytes() for each in debugged.glob("candidates/*/episode.mp4")}
+
+
+def with_finals(**changes: object) -> SearchPlan:
+    """A search with finals, each training of which is one batch."""
+    settings = PPOSettings(environments=16, batch=512, minibatch=256, epochs=1, hidden=(16, 16))
+    finals = FinalsSettings(
+        finalists=2, seeds=1, steps=512, leaders=2, leader_steps=1024, most_seeds=2, confirm=1, ablate=512, replays=0
+    )
+    return plan(**{"generations": 1, "steps": 512, "ppo": settings, "baselines": False, "finals": finals, **changes})
+
+
+def test_interrupted_in_the_middle_of_its_finals_it_goes_on_to_the_same_champion(tmp_path: Path) -> None:
+    whole, halved = tmp_path / "whole", tmp_path / "halved"
+    run_debug(Search(plan=with_finals(), location=str(whole)), Credentials(), quiet)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.finals_done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SearchInterruptedError, match="resume with"):
+        run_debug(Search(plan=with_finals(), location=str(halved)), Credentials(), interrupt)
+    assert len(named(halved, "delivered")) == 4
+    summary = run_debug(resumed(str(halved)), Credentials(), quiet)
+    assert summary["finals"]["confirmed"] == json.loads((whole / "summary.json").read_text())["finals"]["confirmed"]
+    assert summary["champion"] == summary["finals"]["confirmed"]["champion"]
+    assert sorted(named(halved, "delivered")) == sorted(named(whole, "delivered"))
+    assert policies(halved) == policies(whole)
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_of_its_finals_it_goes_on_and_trains_nothing_twice(tmp_path: Path) -> None:
+    run, log = tmp_path / "run", tmp_path / "log"
+    settings = with_finals(finals=replace(with_finals().finals, leader_steps=40_000))
+    process = driver(run, settings, log)
+    wait_for(lambda: run.exists() and any("-d" in each for each in named(run, "assigned")), process, log)
+    process.kill()
+    process.wait()
+    again = driver(run, settings, log)
+    assert again.wait(timeout=220) == 0, log.read_text()
+    delivered = named(run, "delivered")
+    assert len(delivered) == len(set(delivered))
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["finished"]
+    assert summary["finals"]["confirmed"]["champion"] == summary["champion"]
 
 
 def driver(run: Path, settings: SearchPlan, log: Path, **environment: str) -> subprocess.Popen[bytes]:
