@@ -47,7 +47,8 @@ class SideBySide:
 def film_side_by_side(scenario: Scenario, seed: int, drivers: Sequence[tuple[str, Driver | Act]]) -> SideBySide:
     """Film the same episode once for each driver, one below the other.
 
-    Above each stands who drives, how fast and how far; who has ended stays on the last picture, with how it ended.
+    Above each stands who drives, how fast and how far, decision by decision; who has ended stays on the last picture,
+    with how it ended.
 
     Args:
         scenario: The road.
@@ -89,20 +90,22 @@ class _Panel:
         """Yield the panel for each physics frame, and its last picture once more under how it ended."""
         start, road = None, np.zeros((HEIGHT, WIDTH, 3), np.uint8)
         for states in frame_states(self.scenario, seed, driver):
+            start = float(states.vehicles[0, X, 0]) if start is None else start
+            self.metres = float(states.vehicles[-1, X, 0]) - start
+            self.crashed = bool(states.flags[-1, CRASHED, 0])
+            label = self._label(f"{states.vehicles[-1, SPEED, 0]:.0f} m/s   {self.metres:.0f} m")
             for vehicles, flags in zip(states.vehicles, states.flags, strict=True):
-                start = float(vehicles[X, 0]) if start is None else start
-                self.metres = float(vehicles[X, 0]) - start
-                self.crashed = bool(flags[CRASHED, 0])
                 self.frames += 1
                 road = renderer.draw(vehicles, flags)
-                yield self._under(f"{vehicles[SPEED, 0]:.0f} m/s   {self.metres:.0f} m", road)
+                yield np.concatenate([label, road])
         ending = self.ending()
-        yield self._under(f"{'crashed' if ending.crashed else 'arrived'} after {ending.seconds:.0f} s", road)
+        label = self._label(f"{'crashed' if ending.crashed else 'arrived'} after {ending.seconds:.0f} s")
+        yield np.concatenate([label, road])
 
     def ending(self) -> Ending:
         """Return how the episode ended, once it has."""
         seconds = self.frames / self.scenario.simulation_frequency
         return Ending(label=self.label, crashed=self.crashed, seconds=seconds, metres=self.metres)
 
-    def _under(self, text: str, road: Picture) -> Picture:
-        return np.concatenate([draw_label(f"{self.label}   {text}", WIDTH, LABEL_HEIGHT), road])
+    def _label(self, text: str) -> Picture:
+        return draw_label(f"{self.label}   {text}", WIDTH, LABEL_HEIGHT)

@@ -73,9 +73,11 @@ def _commands(data: ReportData) -> str:
     lines = []
     if data.sessions:
         lines += ["# as it was started", data.sessions[0].command]
+    config = shlex.quote(f"{data.run.shown}/{CONFIG_NAME}")
+    alone = " --llm none" if data.plan.llm.spec is None else ""
     lines += [
         "# the same search again, from the settings that the run keeps",
-        f"orchestrate --local --config {shlex.quote(f'{data.run.shown}/{CONFIG_NAME}')} --out AGAIN",
+        f"orchestrate --local --config {config}{alone} --out AGAIN",
     ]
     if data.champion is not None:
         name = shlex.quote(data.champion.candidate.id)

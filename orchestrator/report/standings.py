@@ -66,7 +66,8 @@ def board(data: ReportData) -> Section:
     rows = leaderboard.rows(data.record)
     if not rows:
         return Section("leaderboard", "Leaderboard", (Absent("Nobody has been trained or measured yet."),))
-    first = _shown_rows(rows)
+    champion = data.champion.candidate.id if data.champion is not None else ""
+    first = _shown_rows(rows, champion)
     rest = [each for each in rows if each not in first]
     places = {
         each.name: place for place, each in enumerate((r for r in rows if r.role == "candidate" and r.fitness), 1)
@@ -74,19 +75,21 @@ def board(data: ReportData) -> Section:
     blocks: list[Block] = [
         Paragraph(_SAME_EPISODES),
         _board_picture(first),
-        _board_table(first, places, "Candidates and baselines by what their fitness is sure to be, best first."),
+        _board_table(
+            first, places, champion, "Candidates and baselines by what their fitness is sure to be, best first."
+        ),
     ]
     if rest:
         title = f"The other {counted(len(rest), 'candidate')}"
-        blocks.append(Details(title, (_board_table(rest, places, "The rest of the leaderboard."),)))
+        blocks.append(Details(title, (_board_table(rest, places, champion, "The rest of the leaderboard."),)))
     blocks.append(Details("Who is who, and what the columns mean", (Facts(_MEASURES),)))
     return Section("leaderboard", "Leaderboard", tuple(blocks))
 
 
-def _shown_rows(rows: list[Standed]) -> list[Standed]:
-    """Return the rows that are not folded away: the best candidates, and all baselines."""
+def _shown_rows(rows: list[Standed], champion: str) -> list[Standed]:
+    """Return the rows that are not folded away: the best candidates, the champion, and all baselines."""
     best = [each.name for each in rows if each.role == "candidate"][:_SHOWN]
-    return [each for each in rows if each.role == "baseline" or each.name in best]
+    return [each for each in rows if each.role == "baseline" or each.name in (*best, champion)]
 
 
 def _board_picture(rows: list[Standed]) -> Picture:
@@ -111,27 +114,30 @@ def _board_picture(rows: list[Standed]) -> Picture:
     )
 
 
-def _board_table(rows: list[Standed], places: dict[str, int], caption: str) -> Table:
+def _board_table(rows: list[Standed], places: dict[str, int], champion: str, caption: str) -> Table:
     titles = ("fitness", "crashes", "progress", "overtakes", "short gaps", "return")
     columns = (Column("", True), Column("who"), *(Column(each, True) for each in titles))
-    return Table(columns=columns, rows=tuple(_board_row(each, places) for each in rows), caption=caption)
+    return Table(
+        columns=columns,
+        rows=tuple(_board_row(each, places.get(each.name), _kind(each, champion)) for each in rows),
+        caption=caption,
+    )
 
 
-def _board_row(entrant: Standed, places: dict[str, int]) -> Row:
-    place = places.get(entrant.name)
+def _board_row(entrant: Standed, place: int | None, kind: RowKind) -> Row:
     numbers = [
         f"{entrant.metrics[name] * scale:.1f}{unit}" if name in entrant.metrics else ""
         for name, scale, unit in _BOARD_NUMBERS
     ]
-    who = Cell(named(entrant.name), entrant.reason or ("" if entrant.role == "baseline" else entrant.written))
+    who = Cell(named(entrant.name), entrant.reason or ("" if kind == "baseline" else entrant.written))
     score = _score(entrant.fitness, entrant.status)
-    return row(str(place or ""), who, score, _crashes(entrant), *numbers, kind=_kind(entrant, place))
+    return row(str(place or ""), who, score, _crashes(entrant), *numbers, kind=kind)
 
 
-def _kind(entrant: Standed, place: int | None) -> RowKind:
+def _kind(entrant: Standed, champion: str) -> RowKind:
     if entrant.role == "baseline":
         return "baseline"
-    if place == 1:
+    if entrant.name == champion:
         return "champion"
     return "failed" if entrant.status in ("failed", "faulted") else ""
 

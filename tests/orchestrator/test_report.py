@@ -65,7 +65,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A search of two generations whose texts are hostile."""
     folder = tmp_path_factory.mktemp("report") / "night-owl"
     script = Script(folder)
-    script.start(goal=f"Drive well {HOSTILE}")
+    script.start(goal=f"Drive well {HOSTILE}", scenario=Scenario(duration=4))
     script.baseline("slower")
     script.refuse("g00-r000", 0, "GATE_CONSTANT")
     script.accept("g00-c00", 0)
