@@ -94,7 +94,8 @@ class Studio:
             if refusal.id not in known.refusals:
                 self._ledger.write("refused", refusal.to_json())
         if not known.entries(generation):
-            self._ledger.write("screened", {"generation": generation, "verdicts": list(design.verdicts)})
+            if design.verdicts:
+                self._ledger.write("screened", {"generation": generation, "verdicts": list(design.verdicts)})
             for notice in self._notices(generation, design):
                 self._ledger.write("notice", {"text": notice})
         for candidate in design.candidates:

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -12,7 +13,8 @@ from actors.chat import ChatFailure, ChatReply, Exchange
 from actors.examiner import Examiner
 from actors.gate import Gate
 from actors.generation import Design, GenerationDesigner
-from actors.messages import Proposal
+from actors.messages import Assignment, Proposal
+from actors.outcome import Delivery
 from actors.plan import LLMSettings, SearchPlan, Strategy
 from actors.protocols import DesignBrief
 from actors.screen import Screen
@@ -24,7 +26,7 @@ from search_spaces.scenarios import Scenario
 from search_spaces.starting_programs import STARTING_PROGRAMS
 from tests.entries import archive_of, trained
 from tests.groq_server import GOOD
-from tests.searches import small_plan
+from tests.searches import Deliver, delivery, finish, made_up, opened, small_plan, speed_of
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 NAMES = [f"g00-c{number:02d}" for number in range(len(STARTING_PROGRAMS))]
@@ -148,6 +150,36 @@ def test_every_strategy_fills_a_generation_with_what_passes_the_gate(strategy: S
     assert all((each.screen is None) is not SCREENING[strategy].used for each in design.candidates)
     assert bool(design.verdicts) is SCREENING[strategy].used
     assert design == designed(strategy, known, generation)
+
+
+def trained_digests(run: Path, strategy: Strategy, deliver: Deliver) -> list[str]:
+    """Run a search of made-up outcomes and return what it trained."""
+    coordinator = opened(run, small_plan(strategy=strategy, generations=2, baselines=False))
+    finish(coordinator, deliver=deliver)
+    entries = coordinator.record.archive.entries()
+    coordinator.close()
+    assert len(entries) == 6
+    return [each.candidate.digest for each in entries]
+
+
+def otherwise(assignment: Assignment) -> Delivery:
+    """Other speeds than those that are made up, and a training that broke."""
+    name = assignment.candidate_id
+    if name.endswith("c01"):
+        return delivery(name, status="failed", reason="the process broke")
+    return delivery(name, 50.0 - speed_of(name))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_whole_search_depends_on_outcomes_where_it_should_and_nowhere_else(
+    strategy: Strategy, tmp_path: Path
+) -> None:
+    plain, other = (
+        trained_digests(tmp_path / name, strategy, deliver)
+        for name, deliver in (("plain", made_up), ("other", otherwise))
+    )
+    assert plain[:3] == other[:3]
+    assert (plain == other) is (strategy in ("best-of-n", "random"))
 
 
 def test_a_users_program_is_trained_under_every_strategy() -> None:
