@@ -1,6 +1,5 @@
 """What `orchestrate show` prints: a run, or one candidate of it. Works while the search runs."""
 
-import difflib
 from collections import Counter
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from actors.messages import ArchiveEntry
 from actors.record import SearchRecord
 from orchestrator import leaderboard
 from orchestrator.console import plain, shown
+from orchestrator.lineage import program_difference
 from orchestrator.verdict import say_verdict
 
 _LONGEST_LINEAGE = 40
@@ -136,15 +136,8 @@ def _show_critique(console: Console, entry: ArchiveEntry) -> None:
 
 def difference(parent: ArchiveEntry, child: ArchiveEntry) -> Text:
     """Return the difference between two programs as a coloured unified diff."""
-    lines = difflib.unified_diff(
-        parent.candidate.source.splitlines(),
-        child.candidate.source.splitlines(),
-        parent.candidate.id,
-        child.candidate.id,
-        lineterm="",
-    )
     text = Text()
-    for line in lines:
+    for line in program_difference(parent, child):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         text.append(plain(line) + "\n", style=style)
     return text or Text(f"{child.candidate.id} equals {parent.candidate.id}\n")
