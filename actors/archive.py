@@ -158,8 +158,8 @@ class Archive(Message):
         return tuple(broken[::-1][:count])
 
     def digests(self) -> Mapping[str, str]:
-        """Return the id of the candidate of each program digest."""
-        return {each.digest: key for key, each in self.candidates.items() if each.digest}
+        """Return the id of the candidate of each program digest, of those that compete."""
+        return {each.digest: key for key, each in self.candidates.items() if each.role == "candidate"}
 
 
 def place(candidate: Candidate) -> tuple[int, int, str]:

@@ -288,6 +288,13 @@ def test_the_qualifying_stage_decides_with_more_seeds_where_there_is_no_other(
     assert not any("-d" in each for each in trained)
 
 
+def test_replicates_and_baselines_are_no_programs_that_a_proposal_could_repeat(
+    finished: tuple[Path, list[str]],
+) -> None:
+    archive = record_of(finished[0]).archive
+    assert sorted(archive.digests().values()) == ["g00-c00", "g00-c01", "g00-c02"]
+
+
 def test_what_is_trained_does_not_wait_for_what_is_compared(finished: tuple[Path, list[str]]) -> None:
     """Controls are accepted with the first stage and fill workers, but never go before a stage that decides."""
     trained = finished[1]
