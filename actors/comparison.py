@@ -25,8 +25,19 @@ FITNESS = "fitness"
 """Name of the fitness among the measures."""
 PERCENTILE_DRAWS = 300
 """Draws of the measures that are percentiles of histograms, which take a hundred times as long."""
-_RATES = {"crash_rate": "crashed", "at_fault_crash_rate": "at_fault"}
-_SHARES = frozenset({FITNESS, *_RATES, "completion", "ttc_low_share", "headway_low_share", "right_lane_share"})
+_PER_DISTANCE = "crashes_per_1000km"
+_RATES = {"crash_rate": "crashed", "at_fault_crash_rate": "at_fault", _PER_DISTANCE: "crashed"}
+_SHARES = frozenset(
+    {
+        FITNESS,
+        "crash_rate",
+        "at_fault_crash_rate",
+        "completion",
+        "ttc_low_share",
+        "headway_low_share",
+        "right_lane_share",
+    }
+)
 _SIGNED = frozenset({"native_return", "overtakes_per_min", "overtakes_per_km"})
 _COUNT = "episodes"
 
@@ -155,8 +166,9 @@ def measured(tables: Sequence[EpisodeTable], scenario: Scenario) -> dict[str, fl
 def intervals(tables: Sequence[EpisodeTable], scenario: Scenario) -> dict[str, tuple[float, float]]:
     """Return the 95 % interval of the fitness and of each measure.
 
-    A crash rate has Wilson's, over the episodes of all replicates, and where there are several the wider of that and
-    the bootstrap's at each end: a driver that never crashed in 500 episodes may crash in 0.8 % of them.
+    A crash rate has Wilson's, over the episodes of all replicates: a driver that never crashed in 500 episodes may
+    crash in 0.8 % of them. At each end it is the wider of that and the bootstrap's where there are several replicates,
+    and where it is a rate by distance, whose Wilson interval takes the distance as it was.
 
     Args:
         tables: A driver's episodes, one table for each training seed.
@@ -230,13 +242,9 @@ def _check(tables: Sequence[EpisodeTable]) -> None:
     for table in tables:
         if not np.array_equal(table.seeds, first):
             raise RunError(
-                f"expected the same episodes on both sides of a comparison, found {_shown(first)} and "
-                f"{_shown(table.seeds)}: two sets differ by 0.04 in mean; evaluate both on the same seeds"
+                f"expected the same episodes on both sides of a comparison, found {len(first)} from seed {first[0]} and "
+                f"{len(table)} from seed {table.seeds[0]}: two sets differ by 0.04 in mean; drive both on the same ones"
             )
-
-
-def _shown(seeds: NDArray[np.uint64]) -> str:
-    return f"{len(seeds)} from seed {seeds[0]}" if len(seeds) else "none"
 
 
 def _points(tables: Sequence[EpisodeTable], scenario: Scenario) -> list[dict[str, float]]:
@@ -277,7 +285,11 @@ def _ends(name: str, tables: Sequence[EpisodeTable], spread: _Spread) -> tuple[f
     column = _RATES.get(name)
     if column is not None:
         low, high = wilson(sum(round(table.columns[column].sum()) for table in tables), sum(map(len, tables)))
-        ends = (low, high) if ends is None or len(tables) == 1 else (min(low, ends[0]), max(high, ends[1]))
+        if name == _PER_DISTANCE:
+            per_episode = sum(table.columns["distance_m"].sum() for table in tables) / sum(map(len, tables)) / 1e6
+            low, high = low / per_episode, high / per_episode
+        alone = len(tables) == 1 and name != _PER_DISTANCE
+        ends = (low, high) if ends is None or alone else (min(low, ends[0]), max(high, ends[1]))
     elif len(tables[0]) < 2:
         return None
     if ends is None:

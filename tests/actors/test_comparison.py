@@ -128,7 +128,10 @@ def test_probability_of_improvement_counts_pairs_of_trainings() -> None:
 
 def test_crash_rates_have_wilsons_interval() -> None:
     never = episodes(500, 1, crash_rate=0.0)
-    assert intervals([never], ROAD)["crash_rate"] == wilson(0, 500)
+    found = intervals([never], ROAD)
+    assert found["crash_rate"] == wilson(0, 500)
+    million_metres = never.columns["distance_m"].sum() / 500 / 1e6
+    assert found["crashes_per_1000km"] == (0.0, pytest.approx(wilson(0, 500)[1] / million_metres))
     some_crash = [episodes(500, seed, crash_rate=rate) for seed, rate in ((1, 0.02), (2, 0.3))]
     pooled = wilson(sum(round(table.columns["crashed"].sum()) for table in some_crash), 1000)
     low, high = intervals(some_crash, ROAD)["crash_rate"]
@@ -141,7 +144,7 @@ def test_one_episode_has_no_interval() -> None:
     judged = judge([table], ROAD)
     assert judged is not None
     assert judged.low is judged.high is None
-    assert set(intervals([table], ROAD)) == {"crash_rate", "at_fault_crash_rate"}
+    assert set(intervals([table], ROAD)) == {"crash_rate", "at_fault_crash_rate", "crashes_per_1000km"}
     assert difference([table], [table], ROAD) is None
 
 
