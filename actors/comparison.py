@@ -242,7 +242,7 @@ def _check(tables: Sequence[EpisodeTable]) -> None:
     for table in tables:
         if not np.array_equal(table.seeds, first):
             raise RunError(
-                f"expected the same episodes on both sides of a comparison, found {len(first)} from seed {first[0]} and "
+                f"expected the same episodes on both sides, found {len(first)} from seed {first[0]} and "
                 f"{len(table)} from seed {table.seeds[0]}: two sets differ by 0.04 in mean; drive both on the same ones"
             )
 
