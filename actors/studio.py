@@ -104,7 +104,8 @@ class Studio:
                 self._ledger.write("accepted", candidate.to_json())
 
     def _notices(self, generation: int, design: Design) -> list[str]:
-        notices = [NO_LLM] if self._plan.llm.spec is None and generation == 0 else []
+        unasked = self._plan.llm.spec is None and self._plan.strategy != "random"
+        notices = [NO_LLM] if unasked and generation == 0 else []
         if design.filled:
             last = list(self._ledger.record.failures.values())[-1:]
             why = f"the model did not answer ({last[0].reason})" if design.silent and last else "refusals ran out"

@@ -233,7 +233,7 @@ def conclude(console: Console, run: Run) -> None:
         console.print(shown(f"report:   {run.shown}/{FOLDER}/{HTML_NAME}   (open it in a browser)"))
     if plan is not None:
         console.print(shown(f"MLflow:   {_mlflow_sentence(run, plan.search_id)}"))
-    if plan is not None and plan.llm.spec is None:
+    if plan is not None and plan.llm.spec is None and plan.strategy != "random":
         console.print(
             "No LLM was used: programs were evolved. To have one write them: GROQ_API_KEY=... orchestrate, "
             "or --llm openai:URL#MODEL"

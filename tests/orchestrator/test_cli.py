@@ -67,6 +67,7 @@ def test_show_prints_leaderboard_baselines_lineage_and_refusals(finished: Path) 
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert "night-owl (finished)" in lines[0]
+    assert "strategy evolve" in result.output
     board = [line for line in lines if re.search(r"\b(g\d\d-c\d\d|slower)\b +(0\.\d{3}|faulted)", line)]
     assert [re.search(r"(g\d\d-c\d\d|slower)", line)[0] for line in board[:4]] == [
         "g01-c00",

@@ -17,6 +17,7 @@ from orchestrator.provenance import sessions
 from orchestrator.runs import find_run
 from orchestrator.single import accept
 from orchestrator.tracking import Store
+from search_spaces.errors import UsageError
 from tests.orchestrator.journals import SOURCE
 
 TINY = [*("--steps", "512"), *("--set", "held_out=4"), *("--set", "baselines=false"), *("--set", "ppo.batch=512")]
@@ -125,6 +126,14 @@ def test_groq_is_asked_when_there_is_a_key_and_nothing_else_is_said() -> None:
     assert spec("openai:http://127.0.0.1:8000/v1#m", key) == "openai:http://127.0.0.1:8000/v1#m"
     assert spec(None, key, "llm.spec=groq:other") == "groq:other"
     assert spec("none", key, "llm.spec=groq:other") is None
+
+
+def test_random_programs_need_no_model_and_refuse_one() -> None:
+    key = {"GROQ_API_KEY": "gsk_0123456789abcdef"}
+    assert spec(None, key, "strategy=random") is None
+    assert spec(None, key, "strategy=best-of-n") == "groq"
+    with pytest.raises(UsageError, match="--llm none"):
+        spec("groq", key, "strategy=random")
 
 
 def test_a_folder_that_holds_a_run_is_not_searched_into(home: Path) -> None:

@@ -99,6 +99,7 @@ def test_a_search_is_one_parent_with_a_child_for_each_candidate_and_baseline(roo
     }
     assert parent.info.status == "FINISHED"
     assert parent.data.tags["champion"] == "g01-c00"
+    assert parent.data.tags["strategy"] == "evolve"
     assert parent.data.params["scenario/lanes"] == "3"
 
 
