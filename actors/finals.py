@@ -197,7 +197,7 @@ def _members_of(plan: SearchPlan, record: SearchRecord, stage: Stage) -> Iterabl
 
 def _undecided(standing: Standing) -> tuple[StandingRow, ...]:
     """Return the first two while their intervals overlap."""
-    rows = tuple(row for row in standing.rows if row.fitness is not None)[:2]
+    rows = tuple(row for row in standing.rows if row.bounds)[:2]
     return rows if len(rows) == 2 and rows[0].bounds[0] <= rows[1].bounds[1] else ()
 
 

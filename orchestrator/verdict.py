@@ -7,7 +7,7 @@ from rich.table import Table
 
 from actors.archive import Baseline
 from actors.comparison import Difference
-from actors.finals import NATIVE
+from actors.finals import NATIVE, starting_program
 from actors.messages import Fitness
 from actors.record import SearchRecord
 from actors.standings import Ablation, Confirmation, Standing, StandingRow
@@ -16,6 +16,9 @@ from orchestrator.console import shown
 
 NOTHING = ("slower", "idle")
 """Baseline drivers that do nothing: they brake, or hold lane and speed, whatever comes."""
+
+CARELESS = ("faster", "left", "right", "random")
+"""Baseline drivers that look at nothing: told of together where they are beaten."""
 
 _TITLES = {"qualifying": "qualifying", "deciding": "deciding", "confirming": "confirming, on report episodes"}
 
@@ -37,7 +40,7 @@ def standing_sentence(standing: Standing) -> str:
 def sentences(record: SearchRecord) -> list[str]:
     """Return the verdict on a search, a sentence each; empty while nobody is judged."""
     if record.confirmed is not None:
-        return _confirmed(record.confirmed)
+        return _confirmed(record.confirmed, starting_program(record))
     best = record.archive.top(1)
     if not best or best[0].fitness is None:
         return ["nobody was judged, so that there is no champion"] if record.finished else []
@@ -67,7 +70,7 @@ def say_verdict(console: Console, record: SearchRecord) -> None:
     say_conclusion(console, record)
 
 
-def _confirmed(confirmed: Confirmation) -> list[str]:
+def _confirmed(confirmed: Confirmation, start: str | None) -> list[str]:
     name = confirmed.champion
     if confirmed.fitness is None:
         return [f"champion {name}: none of its confirming trainings can be judged, so that nothing is claimed"]
@@ -80,14 +83,24 @@ def _confirmed(confirmed: Confirmation) -> list[str]:
         better = all(each.low > 0.0 for each in nothing.values())
         figures = ", ".join(f"{_signed(each)} over {other}" for other, each in nothing.items())
         said.append(f"{'better' if better else 'NOT shown to be better'} than doing nothing: {figures}")
-    others = {other: each for other, each in confirmed.differences.items() if other not in NOTHING}
-    said += [f"{_compared(other, each)}{_return_too(confirmed, other)}" for other, each in others.items()]
+    careless = {each: confirmed.differences[each] for each in CARELESS if each in confirmed.differences}
+    beaten = [other for other, each in careless.items() if each.low > 0.0]
+    for other, difference in confirmed.differences.items():
+        if other not in NOTHING and other not in beaten:
+            title = f"{other}, the best starting program," if other == start else other
+            said.append(f"{_compared(title, difference)}{_return_too(confirmed, other)}")
+    if beaten:
+        said.append(f"beats {', '.join(beaten)} by at least {min(careless[each].low for each in beaten):+.3f}")
     if confirmed.selection is not None and confirmed.shrinkage_of_selection is not None:
         won = "" if confirmed.finals is None else f", won the finals with {confirmed.finals:.3f}"
         said.append(
             f"selected with {confirmed.selection:.3f}{won}, confirmed with {confirmed.fitness.value:.3f}: "
             f"shrinkage from selection {confirmed.shrinkage_of_selection:+.3f}"
-            + (f", from the finals {confirmed.shrinkage_of_finals:+.3f}" if confirmed.shrinkage_of_finals else "")
+            + (
+                ""
+                if confirmed.shrinkage_of_finals is None
+                else f", from the finals {confirmed.shrinkage_of_finals:+.3f}"
+            )
         )
     return said
 
@@ -165,7 +178,8 @@ def _figures(standing: Standing, row: StandingRow) -> list[str]:
     """Return a fitness and its interval: what is claimed of those that are confirmed, what ranks the others."""
     if row.fitness is None:
         return ["out", ""]
-    return [f"{row.fitness.value:.3f}", _ends(row.fitness) if standing.stage == "confirming" else _between(*row.bounds)]
+    ranks = standing.stage != "confirming" and row.bounds
+    return [f"{row.fitness.value:.3f}", _between(*row.bounds) if ranks else _ends(row.fitness)]
 
 
 def _ends(fitness: Fitness) -> str:
