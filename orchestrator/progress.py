@@ -57,6 +57,7 @@ class LiveDisplay:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._notices = 0
+        self._standings: tuple[Standing, ...] = ()
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -72,6 +73,10 @@ class LiveDisplay:
         for notice in progress.notices[self._notices :]:
             self.say(notice)
         self._notices = len(progress.notices)
+        for standing in progress.standings:
+            if standing not in self._standings:
+                self.say(standing_sentence(standing))
+        self._standings = progress.standings
         self._live.update(picture(progress), refresh=True)
 
     def say(self, sentence: str) -> None:

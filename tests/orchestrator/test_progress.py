@@ -1,9 +1,11 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from actors.progress import Progress, TrialProgress
+from actors.standings import Standing, StandingRow
 from orchestrator.progress import HEARTBEAT_S, LiveDisplay, PlainDisplay, display, duration
 
 TRAINING = Progress(
@@ -71,6 +73,26 @@ def test_lines_say_each_thing_once() -> None:
     assert "g01-c01 faulted: log of -1 [red]x[/] \\x1b[2J" in "\n".join(lines)
     assert "generation 1 finished: best 0.400" in lines
     assert lines.count("a notice") == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_standing_of_the_finals_is_told_once_and_trainings_are_counted(terminal: bool) -> None:
+    on, out = console(terminal=terminal)
+    row = StandingRow(of="g00-c01", fitness=None, replicates=0, failed=2)
+    trial = TrialProgress(id="g00-c01-d0", status="training", of_steps=3000, steps=10, steps_per_s=1.0)
+    held = replace(
+        TRAINING,
+        phase="finals",
+        trials=(trial,),
+        finals_done=3,
+        finals_known=17,
+        standings=(Standing(stage="qualifying", rows=(row,)),),
+    )
+    with display(on) as shown:
+        shown.show(held)
+        shown.show(held)
+    assert out.getvalue().count("finals, qualifying: 1. g00-c01 out (2 training seeds)") == 1
+    assert "3 of 17 trainings of the finals" in out.getvalue()
 
 
 def test_lines_break_a_long_silence() -> None:

@@ -8,12 +8,15 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
+from actors.comparison import Difference
+from actors.messages import Fitness
 from actors.outcome import Outcome
+from actors.standings import Ablation, AblationRow, Confirmation, Standing, StandingRow
 from driving.film import Film, encode
 from orchestrator.follower import Follower
 from orchestrator.tracking import Store, chart_link, metric_name
 from search_spaces.errors import MachineError
-from tests.orchestrator.journals import METRICS, SOURCE, Script
+from tests.orchestrator.journals import METRICS, SOURCE, Script, outcome
 
 PICTURES = 11
 
@@ -101,6 +104,51 @@ def test_a_search_is_one_parent_with_a_child_for_each_candidate_and_baseline(roo
     assert parent.data.tags["champion"] == "g01-c00"
     assert parent.data.tags["strategy"] == "evolve"
     assert parent.data.params["scenario/lanes"] == "3"
+
+
+def test_finals_are_children_of_their_own_kind_and_figures_of_the_search(root: Path) -> None:
+    script = Script(root / "eagle-owl")
+    script.start(search_id="eagle-owl")
+    script.accept("g00-c00", 0)
+    script.accept("g00-c00-q0", -1, role="replicate", of="g00-c00", stage="qualifying", steps=5, seed_set="finals")
+    script.assign("g00-c00-q0")
+    script.journal.append("delivered", outcome("g00-c00-q0").to_json())
+    judged = Fitness(value=0.5, terms={}, gate=1.0, low=0.4, high=0.6)
+    script.journal.append("judged", {"candidate_id": "g00-c00-q0", "fitness": judged.to_json()})
+    row = StandingRow(of="g00-c00", fitness=judged, bounds=(0.4, 0.6), replicates=1)
+    script.journal.append("standing", Standing(stage="qualifying", rows=(row,)).to_json())
+    difference = Difference(value=0.2, low=0.1, high=0.3, probability_of_improvement=1.0)
+    confirmed = Confirmation(
+        champion="g00-c00",
+        episodes=500,
+        replicates=1,
+        steps=5,
+        selection=0.6,
+        finals=0.5,
+        fitness=judged,
+        shrinkage_of_selection=0.1,
+        shrinkage_of_finals=0.0,
+        differences={"ppo-native": difference},
+        seeds_digest="d",
+    )
+    script.journal.append("confirmed", confirmed.to_json())
+    ablation = Ablation(champion="g00-c00", steps=5, rows=(AblationRow(component="crash", difference=difference),))
+    script.journal.append("ablated", ablation.to_json())
+    assert follow(script, root) == []
+    script.close()
+    store = Store(root)
+    runs = runs_of(store, "eagle-owl")
+    replicate, parent = runs["g00-c00-q0"], runs["eagle-owl"]
+    tags = ("role", "stage", "of", "generation")
+    assert [replicate.data.tags[name] for name in tags] == ["replicate", "qualifying", "g00-c00", "finals"]
+    assert replicate.info.status == "FINISHED"
+    figures = {name: value for name, value in parent.data.metrics.items() if name.startswith("finals/")}
+    assert figures["finals/qualifying/g00-c00/low"] == 0.4
+    assert figures["finals/champion/fitness/high"] == 0.6
+    assert figures["finals/champion/shrinkage_of_selection"] == 0.1
+    assert figures["finals/champion_less/ppo-native/low"] == 0.1
+    assert figures["finals/without/crash/value"] == 0.2
+    assert "verdict.txt" in artifacts(store, parent)
 
 
 def test_the_report_of_a_run_lies_beside_its_search(root: Path) -> None:
