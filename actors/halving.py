@@ -49,13 +49,13 @@ def reason_to_stop(point: RungPoint, rivals: Iterable[RungPoint]) -> str | None:
     if point.fitness is None:
         return None
     if point.fitness < HOPELESS:
-        return f"stopped at {point.steps} steps: fitness {point.fitness:.3f} is below {HOPELESS}"
+        return f"fitness {point.fitness:.3f} at {point.steps} steps is below {HOPELESS}"
     reached = [each.fitness for each in rivals if each.steps == point.steps and each.fitness is not None]
     better = sum(each > point.fitness for each in reached)
     count = len(reached) + 1
     if count < LEAST_RIVALS or 2 * better < count:
         return None
     return (
-        f"stopped at {point.steps} steps: fitness {point.fitness:.3f} is rank {better + 1} of the {count} that have "
-        "reached this rung; the worse half is stopped"
+        f"fitness {point.fitness:.3f} at {point.steps} steps is rank {better + 1} of the {count} that have reached this "
+        "rung; the worse half is stopped"
     )

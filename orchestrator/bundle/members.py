@@ -4,7 +4,7 @@
 |---|---|---|
 | `.json`, `.jsonl` | settings, figures, exchanges, the journal | parsed |
 | `.py` | a reward program | text; whoever imports it has it checked by the language |
-| `.txt`, `.md`, `.html`, `.csv` | lock, critiques, report | text |
+| `.txt`, `.md`, `.html`, `.svg`, `.csv` | lock, critiques, report | text |
 | `.npz` | a policy, `policy.npz` alone | read by `Policy.from_bytes`, which knows no pickles |
 | `.parquet` | single episodes | footer read: plain columns of numbers, and not too many |
 | `.mp4`, `.png` | films and pictures | first bytes |
@@ -132,6 +132,7 @@ _CHECKS: Mapping[str, Callable[[bytes], None]] = MappingProxyType(
         ".txt": _check_text,
         ".md": _check_text,
         ".html": _check_text,
+        ".svg": _check_text,
         ".csv": _check_text,
         ".npz": _check_policy,
         ".parquet": _check_table,

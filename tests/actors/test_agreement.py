@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -10,11 +10,16 @@ from actors.archive import Archive
 from actors.fitness import fitness
 from actors.messages import Candidate
 from actors.outcome import Outcome, RungPoint
+from actors.record import SearchRecord
+from actors.summary import summarise_search
+from orchestrator.points import foretold, trained
 from tests.entries import METRICS
+from tests.searches import small_plan
 
 PAIRS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=3, max_size=40)
 
 
+@settings(deadline=None)
 @given(PAIRS)
 def test_with_one_group_it_is_scipys(pairs: list[tuple[int, int]]) -> None:
     found = agreement([pairs])
@@ -30,6 +35,7 @@ def test_with_one_group_it_is_scipys(pairs: list[tuple[int, int]]) -> None:
         assert found.p == pytest.approx(expected.pvalue)
 
 
+@settings(deadline=None)
 @given(PAIRS, st.floats(1, 100))
 def test_another_scale_in_another_group_changes_nothing(pairs: list[tuple[int, int]], shift: float) -> None:
     alone = agreement([pairs])
@@ -86,6 +92,20 @@ def test_rungs_are_compared_with_the_next_and_with_the_end() -> None:
         each.agreement.spearman == pytest.approx(found[each.name].spearman) for each in rung_agreements([archive] * 2)
     )
     assert math.isfinite(found["100_to_200"].p or math.nan)
+
+
+def test_mlflow_and_the_summary_get_the_agreements() -> None:
+    early = {f"g00-c{number:02d}": ([0.1 * number], 22.0 + number) for number in range(5)}
+    archive = archive_of(early)
+    points = {each.name: (each.value, each.step) for each in foretold(archive, 3)}
+    assert points == {
+        "rungs/spearman_100_to_final": (pytest.approx(1.0), 3),
+        "rungs/kendall_100_to_final": (pytest.approx(1.0), 3),
+    }
+    logged = [each for each in trained(archive.outcomes["g00-c02"]) if each.name == "rungs/fitness"]
+    assert [(each.value, each.step) for each in logged] == [(0.2, 100)]
+    summary = summarise_search(SearchRecord(plan=small_plan(), archive=archive))
+    assert [(each["steps"], each["later"], each["count"]) for each in summary["rungs"]] == [(100, "final", 5)]
 
 
 def test_without_rungs_there_is_nothing_to_say() -> None:

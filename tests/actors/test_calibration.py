@@ -2,7 +2,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.archive import Archive, Baseline
@@ -110,6 +110,7 @@ CASES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(CASES, st.dictionaries(st.sampled_from(["one", "two"]), st.floats(0, 1)))
 def test_shares_are_shares_and_order_does_not_matter(drawn: list, natives: dict[str, float]) -> None:
     cases = [

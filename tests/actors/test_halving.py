@@ -1,20 +1,25 @@
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.archive import Archive
+from actors.coordinator import Coordinator
 from actors.halving import HOPELESS, LEAST_RIVALS, RungVerdict, reason_to_stop
 from actors.journal import JournalReader
 from actors.ledger import replay
 from actors.outcome import Outcome, RungPoint
 from actors.record import SearchRecord
 from actors.storage import Storage
-from search_spaces.errors import UsageError
+from search_spaces.errors import RunError, UsageError
+from tests.orchestrator.journals import Script, plan
 from tests.searches import delivery, finish, opened, small_plan
 
+NAMES = [f"g00-c{number:02d}" for number in range(4)]
 FITNESSES = st.one_of(st.none(), st.floats(0, 1))
 
 
@@ -22,6 +27,7 @@ def at(fitness: float | None, steps: int = 100) -> RungPoint:
     return RungPoint(steps=steps, fitness=fitness, native_return=20.0, crash_rate=0.1)
 
 
+@settings(deadline=None)
 @given(st.lists(FITNESSES, max_size=30))
 def test_at_most_half_and_never_the_best_is_stopped_for_its_rank(fitnesses: list[float | None]) -> None:
     points = [at(each) for each in fitnesses]
@@ -67,7 +73,7 @@ def test_another_rung_does_not_count_and_the_reason_has_the_numbers() -> None:
     others = [at(each, steps=200) for each in (0.5, 0.6, 0.7, 0.8)]
     assert reason_to_stop(at(0.1), others) is None
     assert reason_to_stop(at(0.1, steps=200), others) == (
-        "stopped at 200 steps: fitness 0.100 is rank 5 of the 5 that have reached this rung; the worse half is stopped"
+        "fitness 0.100 at 200 steps is rank 5 of the 5 that have reached this rung; the worse half is stopped"
     )
 
 
@@ -104,32 +110,40 @@ def test_a_search_stops_the_worse_half_and_goes_on_without_them(tmp_path: Path) 
     assert SearchRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
 
 
-def test_a_restarted_coordinator_says_what_it_said(tmp_path: Path) -> None:
-    plan = small_plan(population=4, rungs=(500,), early_stopping=True, baselines=False)
-    coordinator = opened(tmp_path, plan)
-    names = [coordinator.ask(f"t{number}").candidate_id or "" for number in range(4)]
-    said = [coordinator.rung(name, at(fitness)) for name, fitness in zip(names, (0.4, 0.3, 0.2, 0.1), strict=True)]
+@contextmanager
+def waiting(run: Path, **changes: object) -> Iterator[Coordinator]:
+    """A coordinator that was not handed its keys yet, of a search with four candidates and a baseline."""
+    settings = {"population": 4, "steps": 1000, **changes}
+    if not run.exists():
+        script = Script(run)
+        script.start(**settings)
+        for name in NAMES:
+            script.accept(name, 0)
+        script.accept("ppo-native", -1, role="baseline", source="", origin="baseline")
+        script.close()
+    coordinator = Coordinator(str(run), plan(**settings), session="one", threads=False)
+    yield coordinator
     coordinator.close()
-    again = opened(tmp_path, plan, session="two")
-    assert [again.rung(name, at(0.5)) for name in names] == said
-    assert said[-1] is not None
-    again.close()
+
+
+def test_a_restarted_coordinator_says_what_it_said(tmp_path: Path) -> None:
+    changes = {"rungs": (500,), "early_stopping": True}
+    with waiting(tmp_path / "run", **changes) as coordinator:
+        said = [coordinator.rung(name, at(fitness)) for name, fitness in zip(NAMES, (0.4, 0.3, 0.2, 0.1), strict=True)]
+    with waiting(tmp_path / "run", **changes) as coordinator:
+        assert [coordinator.rung(name, at(0.5)) for name in NAMES] == said
+    assert [each is None for each in said] == [True, True, True, False]
 
 
 def test_switched_off_it_only_writes_down(tmp_path: Path) -> None:
-    coordinator = opened(tmp_path, small_plan(population=4, rungs=(500, 1000, 2000)))
-    name = coordinator.ask("t").candidate_id or ""
-    assert coordinator.assignment(name).rungs == (500,)
-    assert coordinator.rung(name, at(0.001)) is None
-    coordinator.close()
-    verdict = RungVerdict(candidate_id=name, point=at(0.001))
-    assert record_of(tmp_path).rungs == {name: (verdict,)}
-
-
-def test_a_baseline_meets_no_rung(tmp_path: Path) -> None:
-    coordinator = opened(tmp_path, small_plan(rungs=(500,)))
-    assert coordinator.assignment("ppo-native").rungs == ()
-    coordinator.close()
+    with waiting(tmp_path / "run", rungs=(500, 1000, 2000)) as coordinator:
+        assert coordinator.assignment("g00-c00").rungs == (500,)
+        assert coordinator.assignment("ppo-native").rungs == ()
+        assert coordinator.rung("g00-c00", at(0.001)) is None
+        with pytest.raises(RunError, match="no candidate g99-c00"):
+            coordinator.rung("g99-c00", at(0.001))
+    verdict = RungVerdict(candidate_id="g00-c00", point=at(0.001))
+    assert record_of(tmp_path / "run").rungs == {"g00-c00": (verdict,)}
 
 
 @pytest.mark.parametrize("rungs", [(5, 5), (7, 3), (0, 5), (-1,)])
