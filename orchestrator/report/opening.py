@@ -89,7 +89,7 @@ def verdict(data: ReportData) -> Section:
     blocks: list[Block] = []
     if not data.record.finished:
         blocks.append(Absent(f"{_state(data)} What follows holds for the best candidate so far."))
-    blocks += [Lead(_first_sentence(claim, claim.fitness)), Lead(_second_sentence(data))]
+    blocks += [Lead(_first_sentence(data, claim, claim.fitness)), Lead(_second_sentence(data))]
     blocks.append(Tiles(tuple(_tiles(claim, claim.fitness))))
     return Section("verdict", "The verdict", tuple(blocks))
 
@@ -99,20 +99,19 @@ def _state(data: ReportData) -> str:
     return states.get(data.state, "The search has finished.")
 
 
-def _first_sentence(claim: Claim, fitness: Fitness) -> str:
+def _first_sentence(data: ReportData, claim: Claim, fitness: Fitness) -> str:
     measured = counted(claim.episodes, "episode")
     if claim.confirmed:
         how = f"over {counted(claim.replicates, 'fresh training')}, each measured on {measured} that selected nobody"
     else:
         how = f"on the {measured} that selected it, so that some of it may be luck"
     score = fitness_text(fitness)
-    return f"The champion, {claim.name}, reaches a fitness of {score} {how}; {_against(claim.differences)}."
+    against = _against(claim.differences) if claim.differences else _by_value(data, fitness)
+    return f"The champion, {claim.name}, reaches a fitness of {score} {how}; {against}."
 
 
 def _against(differences: Mapping[str, Difference]) -> str:
     """Say against whom it is better, worse, or neither."""
-    if not differences:
-        return "it was compared with no baseline"
     parts = []
     nothing = [differences[name] for name in NOTHING if name in differences]
     if nothing:
@@ -123,6 +122,21 @@ def _against(differences: Mapping[str, Difference]) -> str:
         if found:
             parts.append(f"{words} {listed(found)}")
     return "; ".join(parts)
+
+
+def _by_value(data: ReportData, fitness: Fitness) -> str:
+    """Say above and below whom it lies where no single episodes are kept that could be compared."""
+    known = {name: each.fitness for name, each in data.record.archive.baselines.items()}
+    values = {name: each.value for name, each in known.items() if each is not None}
+    parts = []
+    for words, found in (
+        ("above", [named(name) for name, value in values.items() if value < fitness.value]),
+        ("below", [named(name) for name, value in values.items() if value > fitness.value]),
+    ):
+        if found:
+            parts.append(f"{words} {listed(found)}")
+    told = f"by value alone, without intervals, it lies {listed(parts)}" if parts else ""
+    return told or "it was compared with no baseline"
 
 
 def _better(difference: Difference) -> str:

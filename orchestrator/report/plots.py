@@ -250,7 +250,7 @@ def traces(points: Sequence[TracePoint]) -> Plot:
         by_name.pop(RESIDUAL, None)
 
     def draw(figure: Figure, narrow: bool) -> None:
-        columns = 2 if narrow else 3
+        columns = min(len(by_name), 2 if narrow else 3)
         rows = math.ceil(len(by_name) / columns)
         panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
         for place, (name, found) in enumerate(by_name.items()):

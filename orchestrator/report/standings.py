@@ -172,6 +172,7 @@ def finals(data: ReportData) -> Section:
         blocks += [_standing_table(data, standing) for standing in held]
         if record.confirmed is not None:
             blocks += _shrinkage(record.confirmed)
+            blocks.append(_confirming_table(data, record.confirmed))
     return Section("finals", "The finals", tuple(blocks))
 
 
@@ -213,6 +214,26 @@ def _shrinkage(confirmed: Confirmation) -> Iterator[Block]:
             f"{counted(confirmed.replicates, 'training')} of {steps_text(confirmed.steps)} decisions, "
             f"{confirmed.champion} has {confirmed.fitness.value:.3f}: {', and '.join(parts)} that."
         )
+
+
+def _confirming_table(data: ReportData, confirmed: Confirmation) -> Table:
+    """Return everyone on the report episodes: fresh trainings of what learns, and the drivers that do not."""
+    standing = data.record.standings.get("confirming")
+    figures: list[tuple[str, Fitness | None, str]] = []
+    if standing is not None:
+        figures = [(each.of, each.fitness, str(each.replicates)) for each in standing.rows]
+    figures += [(name, each.fitness, "") for name, each in data.record.report_baselines.items()]
+    ordered = sorted(figures, key=lambda each: -each[1].value if each[1] is not None else 1.0)
+    rows = []
+    for name, fitness, trainings in ordered:
+        mine = name == confirmed.champion
+        kind: RowKind = "champion" if mine else "baseline" if name in NAMES else ""
+        rows.append(row(name if mine else _rival(name), _score(fitness, "broken"), trainings, kind=kind))
+    return Table(
+        columns=(Column("who"), Column("fitness", True), Column("trainings", True)),
+        rows=tuple(rows),
+        caption=f"Everyone on {counted(confirmed.episodes, 'report episode')}; what learns was trained afresh.",
+    )
 
 
 def differences(data: ReportData) -> Section:

@@ -144,6 +144,7 @@ def test_the_markdown_refers_to_files_that_are_there(written: Path) -> None:
 def test_what_is_absent_is_said(written: Path) -> None:
     text = Page((written / "report.html").read_text()).text
     assert "No stage of the finals has been decided." in text
+    assert "by value alone, without intervals, it lies above SLOWER" in text
     assert "The run keeps no single episodes that a comparison could be paired over." in text
     assert "The champion was not trained without its components." in text
 
