@@ -95,7 +95,7 @@ class FinalsSettings(Message):
 
     finalists: int = 4
     seeds: int = 3
-    steps: int = 300_000
+    steps: int = 1_000_000
     leaders: int = 2
     leader_steps: int = 1_000_000
     most_seeds: int = 5
@@ -173,7 +173,7 @@ class SearchPlan(Message):
     goal: str = DEFAULT_GOAL
     population: int = 8
     generations: int = 5
-    steps: int = 300_000
+    steps: int = 1_000_000
     seed: int = 0
     scenario: Scenario = field(default_factory=Scenario)
     ppo: PPOSettings = field(default_factory=PPOSettings)
