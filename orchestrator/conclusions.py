@@ -25,6 +25,7 @@ LAMPILOT_LEGEND = (
 def say_conclusion(console: Console, record: SearchRecord) -> None:
     """Print what followed the confirmation: other roads, other scores, highway-env's own word; nothing before."""
     if record.generalisation is not None:
+        console.print()
         say_matrix(console, record.generalisation)
         console.print()
     if record.compatibility is not None:
