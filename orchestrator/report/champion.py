@@ -19,7 +19,7 @@ from orchestrator.report.document import (
 )
 from orchestrator.report.gather import NATIVE, ReportData
 from orchestrator.report.plots import Estimate, Learner
-from orchestrator.report.wording import difference_text, fitness_text, named, steps_text
+from orchestrator.report.wording import author, difference_text, fitness_text, named, steps_text
 
 _NOBODY = Absent("There is no champion yet.")
 
@@ -30,11 +30,10 @@ def program(data: ReportData) -> Section:
     if data.champion is None:
         return Section("program", title, (_NOBODY,))
     candidate = data.champion.candidate
-    written = f"{candidate.origin} {candidate.move}".strip()
     blocks: list[Block] = [
         Paragraph(
-            f"{candidate.id}, written by {written}, as the search trained it. Its value is the reward of one decision; "
-            "what it returns beside it are its components."
+            f"{candidate.id}, written by {author(candidate)}. Its value is the reward of one decision; what it returns "
+            "beside that are its components."
         ),
         Code(candidate.source, "python"),
     ]

@@ -24,7 +24,7 @@ from orchestrator.report.document import (
 )
 from orchestrator.report.gather import ReportData
 from orchestrator.report.plots import Dot
-from orchestrator.report.wording import counted, listed, named
+from orchestrator.report.wording import author, counted, listed, named
 
 _LINES = ("slower", "idm", "mobil", "ppo-native", "ppo-hand-tuned")
 """Baselines that are drawn as lines over the generations."""
@@ -142,8 +142,8 @@ def _lineage_table(steps: tuple[Step, ...]) -> Table:
         row(
             step.child.candidate.id,
             "" if step.child.fitness is None else f"{step.child.fitness.value:.3f}",
-            f"{step.child.candidate.origin} {step.child.candidate.move}".strip(),
-            listed([each.parent.candidate.id for each in step.parents]) or "a starting program",
+            author(step.child.candidate),
+            listed([each.parent.candidate.id for each in step.parents]) or "nobody",
             kind="champion" if step is steps[-1] else "",
         )
         for step in steps

@@ -1,9 +1,10 @@
 """The champion elsewhere: on other roads, and by other people's scores."""
 
 from actors.generalisation import Cell as Driven
+from actors.generalisation import Generalisation
 from orchestrator.report.document import Absent, Cell, Column, Paragraph, Section, Table, row
 from orchestrator.report.gather import ReportData
-from orchestrator.report.wording import named
+from orchestrator.report.wording import listed, named
 
 _MATRIX = ("ppo-native", "ppo-hand-tuned", "mobil", "idm", "slower")
 """Baselines in the matrix of roads."""
@@ -28,7 +29,21 @@ def generalisation(data: ReportData) -> Section:
         caption=f"Fitness on {found.episodes} report episodes of each road; below it how far the champion is ahead, "
         "with a star where that is no matter of chance.",
     )
-    return Section("generalisation", title, (Paragraph(f"{found.sentence()}."), table))
+    return Section("generalisation", title, (Paragraph(_leads(found)), table))
+
+
+def _leads(found: Generalisation) -> str:
+    """Say over whom the champion keeps its lead on the roads that anyone can drive."""
+    leads = [each for each in found.leads() if each.over in _MATRIX]
+    feasible = sum(road.feasible for road in found.roads)
+    kept = [named(each.over) for each in leads if each.roads and each.ahead == each.roads]
+    lost = [f"{named(each.over)} ({each.ahead} of {each.roads})" for each in leads if each.ahead < each.roads]
+    said = [f"Of the {len(found.roads)} roads, {feasible} can be driven with the five actions at all."]
+    if kept:
+        said.append(f"{found.champion} is ahead of {listed(kept)} on every one of them.")
+    if lost:
+        said.append(f"It is not everywhere ahead of {listed(lost)}.")
+    return " ".join(said)
 
 
 def _matrix_cell(cell: Driven, champion: str) -> Cell:

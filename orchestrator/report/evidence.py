@@ -67,7 +67,7 @@ def _critique(name: str, critique: Critique) -> Iterator[Block]:
                 Column(""),
                 Column("measured", True),
                 Column("threshold", True),
-                Column("episode"),
+                Column("episode", True),
             ),
             rows=tuple(_detected(*each) for each in sorted(measured, key=lambda pair: order.index(pair[0].name))),
             caption=f"What the detectors measured in {name}, the champion; a habit is found above its threshold.",

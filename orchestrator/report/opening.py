@@ -15,6 +15,7 @@ from orchestrator.report.wording import (
     interval_text,
     listed,
     named,
+    rival,
     steps_text,
 )
 from orchestrator.verdict import NOTHING
@@ -118,7 +119,7 @@ def _against(differences: Mapping[str, Difference]) -> str:
         better = all(each.low > 0.0 for each in nothing)
         parts.append(f"that is {'better' if better else 'NOT shown to be better'} than doing nothing")
     for words in ("better than", "not told apart from", "worse than"):
-        found = [named(name) for name, each in differences.items() if name not in _EMPTY and _better(each) == words]
+        found = [rival(name) for name, each in differences.items() if name not in _EMPTY and _better(each) == words]
         if found:
             parts.append(f"{words} {listed(found)}")
     return "; ".join(parts)

@@ -25,7 +25,7 @@ from orchestrator.report.document import (
 )
 from orchestrator.report.gather import ReportData
 from orchestrator.report.plots import Estimate
-from orchestrator.report.wording import NAMES, counted, difference_text, interval_text, named, steps_text
+from orchestrator.report.wording import NAMES, counted, difference_text, interval_text, named, rival, steps_text
 
 _SHOWN = 15
 """Candidates on the leaderboard before the rest is folded away."""
@@ -199,7 +199,7 @@ def _standing_table(data: ReportData, standing: Standing) -> Table:
 
 def _shrinkage(confirmed: Confirmation) -> Iterator[Block]:
     parts = [
-        f"{words} ({before:.3f}) was {shrunk:+.3f} above"
+        f"{words} ({before:.3f}) was {abs(shrunk):.3f} {'above' if shrunk > 0.0 else 'below'}"
         for words, before, shrunk in (
             ("the score that selected it", confirmed.selection, confirmed.shrinkage_of_selection),
             ("its score in the finals", confirmed.finals, confirmed.shrinkage_of_finals),
@@ -228,7 +228,7 @@ def _confirming_table(data: ReportData, confirmed: Confirmation) -> Table:
     for name, fitness, trainings in ordered:
         mine = name == confirmed.champion
         kind: RowKind = "champion" if mine else "baseline" if name in NAMES else ""
-        rows.append(row(name if mine else _rival(name), _score(fitness, "broken"), trainings, kind=kind))
+        rows.append(row(name if mine else rival(name), _score(fitness, "broken"), trainings, kind=kind))
     return Table(
         columns=(Column("who"), Column("fitness", True), Column("trainings", True)),
         rows=tuple(rows),
@@ -248,7 +248,7 @@ def differences(data: ReportData) -> Section:
     wide, narrow = plots.forest(
         [
             Estimate(
-                name=_rival(name),
+                name=rival(name),
                 value=each.value,
                 low=each.low,
                 high=each.high,
@@ -269,7 +269,7 @@ def differences(data: ReportData) -> Section:
     )
     rows = [
         row(
-            _rival(name),
+            rival(name),
             difference_text(each),
             f"{100 * each.probability_of_improvement:.0f} %",
             difference_text(claim.native_returns[name], "+.2f") if name in claim.native_returns else "",
@@ -284,7 +284,3 @@ def differences(data: ReportData) -> Section:
         "beats one of the other.",
     )
     return Section("differences", title, (picture, Details("The same as a table", (table,))))
-
-
-def _rival(name: str) -> str:
-    return named(name) if name in NAMES else f"{name}, best starting program"

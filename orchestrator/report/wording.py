@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from actors.comparison import Difference
-from actors.messages import Fitness
+from actors.messages import Candidate, Fitness, Origin
 
 NAMES = {
     "slower": "SLOWER",
@@ -20,9 +20,29 @@ NAMES = {
 """What baselines are called; candidates are called by their id."""
 
 
+_AUTHORS: dict[Origin, str] = {
+    "seed": "the project, as a starting program",
+    "user": "the user",
+    "evolver": "evolution",
+    "llm": "a language model",
+    "baseline": "the project, as a baseline",
+}
+
+
 def named(name: str) -> str:
     """Return what a candidate or baseline is called."""
     return NAMES.get(name, name)
+
+
+def rival(name: str) -> str:
+    """Return what someone is called whom the champion was compared with: a candidate is the best starting program."""
+    return NAMES.get(name, f"the starting program {name}")
+
+
+def author(candidate: Candidate) -> str:
+    """Return who wrote a program."""
+    how = f" ({candidate.move})" if candidate.origin == "evolver" and candidate.move else ""
+    return _AUTHORS[candidate.origin] + how
 
 
 def fitness_text(fitness: Fitness | None) -> str:

@@ -180,7 +180,7 @@ def test_the_finals_show_stages_and_shrinkage(data: ReportData) -> None:
     text = text_of(standings.finals(data))
     assert "After the qualifying stage, " in text
     assert "3 broke: log of -1" in text
-    assert "the score that selected it (0.610) was +0.090 above, and its score in the finals (0.550) was +0.030" in text
+    assert "the score that selected it (0.610) was 0.090 above, and its score in the finals (0.550) was 0.030" in text
 
 
 def test_differences_are_paired_with_intervals_and_chances(data: ReportData) -> None:
@@ -198,6 +198,7 @@ def test_roads_and_other_scores_are_shown(data: ReportData) -> None:
     text = text_of(elsewhere.generalisation(data))
     assert "| 3 lanes, density 1 (its own road) | 0.500 (5 % crash) | 0.300 (+0.200 *) | 0.500 (+0.010) |" in text
     assert "infeasible for everyone" in text
+    assert "Of the 2 roads, 1 can be driven with the five actions at all. g00-c00 is ahead of native-reward PPO" in text
     assert "| **g00-c00** | **65.5** |" in text_of(elsewhere.lampilot(data))
 
 
