@@ -125,7 +125,7 @@ def judge(drawn: Sequence[Drawn], scenario: Scenario, discount: float, run: Run 
         flags += [f"lint {finding.name}" for finding in lint.findings]
         # More should be better: a rule that finds what lies above its threshold is turned round.
         scores = {
-            f"lint {measure.rule}": -measure.value if RULES[measure.rule].side == "above" else measure.value
+            _score(measure.rule): -measure.value if RULES[measure.rule].side == "above" else measure.value
             for measure in lint.measures
         }
         if tau is not None:
@@ -209,7 +209,7 @@ def measure(
         }
         for name, each in zip(cases, drawn, strict=True)
     ]
-    thresholds = {rule: threshold(judged_cases, f"lint {rule}", native) for rule in RULES}
+    thresholds = {rule: threshold(judged_cases, rule, native) for rule in RULES}
     return calibration, {
         "native": native,
         "calibration": calibration.to_json(),
@@ -218,13 +218,18 @@ def measure(
     }
 
 
-def threshold(cases: Sequence[Case], score: str, native: float | None) -> dict[str, float] | None:
+def _score(rule: str) -> str:
+    return f"number of {rule}"
+
+
+def threshold(cases: Sequence[Case], rule: str, native: float | None) -> dict[str, float] | None:
     """Return the threshold of a lint rule that keeps `GOOD_KEPT` of the programs above the native reward.
 
     Returns:
         The threshold in the rule's own unit, how many programs lie beyond it, and how many of those are bad; None
         where nothing is good, or the rule has no number.
     """
+    score = _score(rule)
     known = [each for each in cases if score in each.scores]
     good = sorted(each.scores[score] for each in known if each.fitness is not None and each.fitness > (native or 0.0))
     if not good:
@@ -232,7 +237,7 @@ def threshold(cases: Sequence[Case], score: str, native: float | None) -> dict[s
     limit = good[math.floor((1.0 - GOOD_KEPT) * len(good))]
     beyond = [each for each in known if each.scores[score] < limit]
     bad = sum(each.fitness is None or each.fitness <= (native or 0.0) for each in beyond)
-    sign = -1.0 if RULES[score.removeprefix("lint ")].side == "above" else 1.0
+    sign = -1.0 if RULES[rule].side == "above" else 1.0
     return {"threshold": sign * limit, "beyond": len(beyond), "bad": bad}
 
 

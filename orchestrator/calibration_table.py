@@ -92,7 +92,7 @@ def verdicts(found: Calibration) -> Iterator[str]:
 
 def _table(*titles: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(titles[0])
+    table.add_column(titles[0], no_wrap=True)
     for title in (*titles[1:], "good", "prec.", "recall", "lost", "top"):
         table.add_column(title, justify="right")
     table.add_column("verdict")

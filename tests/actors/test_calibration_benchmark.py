@@ -64,7 +64,7 @@ def test_everything_is_trained_and_judged(run: Run) -> None:
     assert [each["name"] for each in found["programs"]] == ["p000", "p001", "p002", "p003"]
     assert {each["status"] for each in found["programs"]} <= {"trained", "faulted"}
     assert found["native"] is not None
-    assert {"screen tau", "lint return_order"} <= {each.name for each in calibration.scores}
+    assert {"screen tau", "number of return_order"} <= {each.name for each in calibration.scores}
     json.dumps(found, allow_nan=False)
 
 
@@ -77,12 +77,17 @@ def test_two_processes_come_to_the_same() -> None:
 
 def test_a_threshold_keeps_the_good() -> None:
     cases = [
-        Case(name=str(n), group="drawn", fitness=0.01 * n, scores={"lint parking": -n / 100, "lint return_order": n})
+        Case(
+            name=str(n),
+            group="drawn",
+            fitness=0.01 * n,
+            scores={"number of parking": -n / 100, "number of return_order": n},
+        )
         for n in range(100)
     ]
-    found = threshold(cases, "lint return_order", 0.5)
+    found = threshold(cases, "return_order", 0.5)
     assert found == {"threshold": 53, "beyond": 53, "bad": 51}
-    turned = threshold(cases, "lint parking", 0.5)
+    turned = threshold(cases, "parking", 0.5)
     assert turned is not None
     assert turned["threshold"] == pytest.approx(0.97)
-    assert threshold(cases, "lint return_order", 2.0) is None
+    assert threshold(cases, "return_order", 2.0) is None
