@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.checker import ProgramChecker
-from actors.comparison import judge
 from actors.fitness import fitness
 from actors.message import Message
 from actors.messages import Fitness
 from actors.plan import ImportedProgram
 from driving.episodes import from_parquet
+from driving.measures import summarise
 from orchestrator.bundle.listing import LISTING, Listed, Listing, read_listing
 from orchestrator.bundle.members import MANIFEST, check_content
 from orchestrator.bundle.unpacking import unpack
@@ -88,19 +89,22 @@ def import_bundle(bundle: Path, out: Path) -> Imported:
         out: The folder; must not exist.
 
     Raises:
-        BundleError: The bundle is refused, or the folder exists; nothing was written.
-        OSError: The disk does not take it.
+        BundleError: The bundle is refused, or the folder exists or cannot be made; nothing was written.
     """
     if out.exists():
         raise BundleError(f"{out} exists already; choose another --out")
     sha256 = _sha256(bundle)
-    temporary = out.absolute().with_name(f".{out.name}.{uuid.uuid4().hex}")
-    temporary.mkdir(parents=True)
+    there = next(each for each in out.absolute().parents if each.is_dir())
+    temporary = there / f".{out.name}.{uuid.uuid4().hex}"
     try:
+        temporary.mkdir()
         _verify(temporary, unpack(bundle, temporary))
         found = _judged(temporary, sha256)
         (temporary / IMPORTED).write_text(_saved(found), encoding="utf-8")
+        out.absolute().parent.mkdir(parents=True, exist_ok=True)
         temporary.rename(out)
+    except OSError as error:
+        raise BundleError(f"{out} cannot be written: {error.strerror or error}; choose another --out") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return found
@@ -196,7 +200,9 @@ def _judge(folder: Path, listed: Listed, road: Scenario) -> tuple[Fitness | None
     content = _read(folder, f"candidates/{listed.id}/episodes.parquet")
     if content is not None:
         try:
-            return judge([from_parquet(content)], road), "episodes"
+            table = from_parquet(content, histograms=False)
+            with np.errstate(all="ignore"):
+                return fitness(summarise(table, road)), "episodes"
         except (RunError, KeyError, IndexError, ValueError, TypeError, pa.ArrowException):
             pass  # another release wrote other columns
     judged = fitness(listed.metrics)

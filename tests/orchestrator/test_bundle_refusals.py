@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driving.episodes import to_parquet
+from driving.measures import EpisodeTable
 from orchestrator.bundle import members, unpacking
 from orchestrator.bundle.importing import import_bundle, programs_in
 from search_spaces.errors import BundleError
@@ -270,6 +271,24 @@ CONTENTS = {
 def test_contents_that_are_not_what_the_name_says(tmp_path: Path, name: str, number: int) -> None:
     content = {**sound_members(), name: CONTENTS[name][number]}
     refused(write_tar(tmp_path / "b.tar.gz", with_manifest(content)), "not what its name says")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e308, 1e308])
+def test_absurd_episodes_earn_no_fitness_that_is_none(tmp_path: Path, value: float) -> None:
+    table = episodes(5, 1)
+    absurd = EpisodeTable(table.seeds, {name: np.full(5, value) for name in table.columns}, {})
+    content = {**sound_members(), "candidates/g00-c00/episodes.parquet": to_parquet(absurd)}
+    (found,) = import_bundle(write_tar(tmp_path / "b.tar.gz", with_manifest(content)), tmp_path / "out").programs
+    assert found.fitness is None or 0.0 <= found.fitness <= 1.0
+
+
+def test_episodes_of_another_release_are_passed_over_for_the_measures(tmp_path: Path) -> None:
+    table = episodes(5, 1)
+    columns = {name: each for name, each in table.columns.items() if name != "distance_m"}
+    content = {**sound_members()}
+    content["candidates/g00-c00/episodes.parquet"] = to_parquet(EpisodeTable(table.seeds, columns, {}))
+    found = import_bundle(write_tar(tmp_path / "b.tar.gz", with_manifest(content)), tmp_path / "deep" / "er" / "out")
+    assert found.candidates[0].basis == "metrics"
 
 
 def pickled_policy() -> bytes:
