@@ -169,16 +169,18 @@ def test_without_replays_nothing_follows(finished: Path, tmp_path: Path) -> None
     ledger.close()
 
 
-def test_a_child_that_cannot_run_is_told_and_holds_nothing_up(finished: Path, tmp_path: Path) -> None:
+def test_a_child_that_cannot_run_is_told_and_holds_nothing_up(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = cut(finished, tmp_path / "run", "replayed")
-    (run / "candidates" / f"{record_of(finished).champion}-r0" / "policy.npz").write_bytes(b"damaged")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
     ledger = Ledger(Storage.at(run))
     Conclusion(plan(), ledger, Storage.at(run)).replay()
     ledger.close()
     found = record_of(run).replay
     assert found is not None
     assert "could NOT be replayed" in found.sentence()
-    assert "not a policy.npz" in found.reason
+    assert "/nowhere/python" in found.reason
     assert not found.broken
 
 

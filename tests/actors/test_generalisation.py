@@ -9,7 +9,7 @@ from driving.drivers import DRIVERS, driver_named, run_episodes
 from search_spaces.scenarios import PRESETS, REPORT, Scenario
 from tests.policies import drawn_policy
 
-EPISODES = 20
+EPISODES = 12
 JAMMED = Scenario(density=2.0, vehicles=30)
 DRIVEN = {
     "g01-c02": [PolicyDriver(drawn_policy(seed)) for seed in (1, 2)],
