@@ -20,11 +20,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
-from rich.console import Console
-
 from actors.keys import Credentials
 from actors.plan import Strategy
 from actors.progress import Progress
+from orchestrator import console
 from orchestrator.compare import compare, repeat_of
 from orchestrator.compare_table import print_comparison
 from orchestrator.config import load_config
@@ -184,7 +183,7 @@ def main() -> None:
     budget = BUDGET if asked.tiny is None else tiny(asked.tiny)
     measure(out, range(asked.repeats), asked.strategies, budget, asked.results)
     named = [folder_of(out, strategy, seed) for strategy in asked.strategies for seed in range(asked.repeats)]
-    print_comparison(Console(), compare({each.name: find_run(str(each)).record() for each in named}))
+    print_comparison(console.results(), compare({each.name: find_run(str(each)).record() for each in named}))
 
 
 if __name__ == "__main__":

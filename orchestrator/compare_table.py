@@ -11,9 +11,9 @@ from orchestrator.compare import Compared, Group
 from orchestrator.console import shown
 
 LEGEND = (
-    "search, finals: environment steps in millions, up to the choice of the champion; IQM: interquartile mean; P: "
-    "probability that a search of the first row finds a better driver than one of this row, ties counting half; in "
-    "brackets: 95 % stratified bootstrap intervals over repeats (Agarwal et al. 2021), too narrow for few repeats"
+    "M steps: environment steps in millions of search and finals, up to the choice of the champion; IQM: interquartile "
+    "mean; P: probability that a search of the first row finds a better driver than one of this row, ties counting "
+    "half; in brackets: 95 % stratified bootstrap intervals over runs (Agarwal et al. 2021), too narrow for few runs"
 )
 _FIGURES = {
     "confirmed": "fitness of the champions on report episodes, which selected nobody, over fresh trainings",
@@ -34,9 +34,9 @@ def print_comparison(out: Console, compared: Compared) -> None:
 
 def comparison_table(compared: Compared) -> Table:
     """Return the groups, one a row."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("")
-    titles = ["repeats", "search", "finals", "mean", "IQM", "best", "P"]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", min_width=10)
+    titles = ["runs", "M steps", "mean", "IQM", "best", "P"]
     if compared.reach is not None:
         titles.append(f"to {compared.reach:g}")
     for title in titles:
@@ -50,15 +50,14 @@ def _cells(group: Group, reach: float | None) -> Iterator[str]:
     count = len(group.repeats)
     yield group.name
     yield str(count) if group.scored == count else f"{group.scored} of {count}"
-    yield _millions(group.search_steps)
-    yield _millions(group.finals_steps)
+    yield f"{_millions(group.search_steps)}+{_millions(group.finals_steps)}"
     yield "" if group.mean is None else f"{group.mean.value:.3f}"
     yield _with_interval(group.iqm, 3)
     yield "" if group.best is None else f"{group.best:.3f}"
     yield _with_interval(group.improvement, 2)
     if reach is not None:
         found = [each.steps_to_reach for each in group.repeats if each.steps_to_reach is not None]
-        yield f"{_millions(statistics.median(found))} ({len(found)} of {count})" if found else f"none of {count}"
+        yield f"{_millions(statistics.median(found))} M ({len(found)} of {count})" if found else f"none of {count}"
 
 
 def _with_interval(estimate: Estimate | None, digits: int) -> str:
@@ -68,4 +67,4 @@ def _with_interval(estimate: Estimate | None, digits: int) -> str:
 
 
 def _millions(steps: float) -> str:
-    return f"{steps / 1e6:.2f} M"
+    return f"{steps / 1e6:.2f}"

@@ -65,8 +65,8 @@ def repeats(strategy: str, values: list[float | None], **asked: Any) -> dict[str
 EVOLVE, RANDOM = [0.40, 0.44, 0.38, 0.46, 0.42], [0.20, 0.24, 0.43, 0.22, 0.18]
 
 
-def printed(compared: Compared) -> str:
-    console = Console(width=120, record=True, file=None, no_color=True)
+def printed(compared: Compared, width: int = 120) -> str:
+    console = Console(width=width, no_color=True)
     with console.capture() as captured:
         print_comparison(console, compared)
     return captured.get()
@@ -95,11 +95,22 @@ def test_the_table_shows_intervals_chances_and_steps_to_a_fitness() -> None:
     evolve, random = (
         next(line for line in text.splitlines() if line.startswith(each)) for each in ("evolve", "random")
     )
-    assert evolve.split()[:6] == ["evolve", "5", "0.30", "M", "0.10", "M"]
+    assert evolve.split()[:4] == ["evolve", "5", "0.30+0.10", "0.420"]
     assert "0.420 [" in evolve
     assert "0.20 M (5 of 5)" in evolve
     assert "0.88 [" in random
     assert "none of 5" in printed(compare(repeats("evolve", [*EVOLVE]), reach=0.9))
+
+
+def test_the_table_fits_a_terminal_of_80_characters() -> None:
+    records = {**repeats("evolve", [*EVOLVE]), **repeats("best-of-n", [*RANDOM])}
+    records["best-of-n-4"] = replace(records["best-of-n-4"], finished=False)
+    lines = printed(compare(records), 80).splitlines()
+    header, *rows = lines[lines.index("") + 1 :][:3]
+    assert header.split() == ["runs", "M", "steps", "mean", "IQM", "best", "P"]
+    assert rows[0].startswith("evolve")
+    assert rows[1].startswith("best-of-n   4 of 5")
+    assert "…" not in "".join(rows)
 
 
 def test_compute_that_differs_is_said() -> None:
@@ -113,7 +124,7 @@ def test_few_repeats_and_repeated_seeds_are_said() -> None:
     again = {"again": replace(record(0, 0.4, strategy="evolve"))}
     (warning, few) = compare({**repeats("evolve", [0.4]), **again}).warnings
     assert "seed 0 occurs twice" in warning
-    assert "2 repeats; at least 5" in few
+    assert "2 of its repeats count; at least 5" in few
 
 
 def test_what_did_not_finish_or_has_no_champion_is_left_out_and_said() -> None:
