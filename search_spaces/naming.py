@@ -1,7 +1,7 @@
 """Component names without prose: what is left of a program's words when its author is not trusted.
 
-The canonical text of a program holds no word of its author but the names of its components, and a name of 64 letters is
-long enough for a sentence that a language model would read.
+The canonical text of a program holds no word of its author but the names of its components, and a name of forty
+letters is long enough for a sentence that a language model would read.
 """
 
 from collections.abc import Mapping
