@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from actors.archive import Archive
-from actors.messages import ArchiveEntry, Finding
+from actors.messages import ArchiveEntry, Candidate, Finding, Fitness
 from actors.pareto import speed_crash_front
 from orchestrator.lineage import Answer, Step, program_difference
 from orchestrator.report import plots, style
@@ -36,34 +36,32 @@ _DIFFS_SHOWN = 12
 def generations(data: ReportData) -> Section:
     """Return how fitness rose, or did not."""
     title = "Fitness by generation"
-    judged = [entry for entry in data.record.archive.entries() if entry.fitness is not None]
+    judged = [(entry, entry.fitness) for entry in data.record.archive.entries() if entry.fitness is not None]
     if not judged:
         return Section("generations", title, (Absent("No candidate has been judged."),))
     ancestors = {step.child.candidate.id for step in data.lineage}
-    dots = [_dot(entry, ancestors) for entry in judged]
-    scores = {each: data.record.score(each) for each in sorted({entry.candidate.generation for entry in judged})}
+    dots = [_dot(entry.candidate, fitness, ancestors) for entry, fitness in judged]
+    scores = {each: data.record.score(each) for each in sorted({entry.candidate.generation for entry, _ in judged})}
     best = {each: score.best for each, score in scores.items() if score.best is not None}
     mean = {each: score.mean for each, score in scores.items() if score.mean is not None}
     wide, narrow = plots.generations(dots, best, mean, _baseline_lines(data.record.archive))
     caption = (
-        "Every dot is a candidate; the champion and those it descends from are darker, and dashed lines are baselines. "
+        "Every dot is a candidate; the champion and those it descends from are in a stronger blue, dashed lines are baselines. "
         "Scores are those of one training each on the selection episodes."
     )
     picture = Picture(name="generations", title="Fitness over generations", caption=caption, wide=wide, narrow=narrow)
     return Section("generations", title, (picture,))
 
 
-def _dot(entry: ArchiveEntry, ancestors: set[str]) -> Dot:
-    mine = entry.candidate.id in ancestors
-    value = entry.fitness.value if entry.fitness is not None else 0.0
+def _dot(candidate: Candidate, fitness: Fitness, ancestors: set[str]) -> Dot:
+    mine = candidate.id in ancestors
     colour = style.CHAMPION if mine else style.CANDIDATE
-    return Dot(name="", x=entry.candidate.generation, y=value, colour=colour, joined=mine)
+    return Dot(name="", x=candidate.generation, y=fitness.value, colour=colour, joined=mine)
 
 
 def _baseline_lines(archive: Archive) -> dict[str, float]:
-    fitnesses = {name: each.fitness for name, each in archive.baselines.items()}
-    fitnesses |= {name: archive.fitnesses.get(name) for name in _LINES if name in archive.candidates}
-    return {named(name): each.value for name in _LINES if (each := fitnesses.get(name)) is not None}
+    known = {name: archive.baselines[name].fitness for name in _LINES if name in archive.baselines}
+    return {named(name): each.value for name, each in known.items() if each is not None}
 
 
 def pareto(data: ReportData) -> Section:

@@ -18,6 +18,8 @@ Plot = tuple[str, str]
 
 _NEVER_VARIES = 1e-6
 """Range of a component below which it counts as constant, relative to its size or to 1."""
+_NAME_HEIGHT = 0.045
+"""Height of a name beside a plot, as a share of the plot."""
 _ROW_IN = 0.27
 """Height of a row of a forest or bar plot, inches."""
 
@@ -134,12 +136,8 @@ def generations(
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
         last = max((int(dot.x) for dot in dots), default=0)
-        for name, value in baselines.items():
+        for value in baselines.values():
             axes.axhline(value, color=style.BASELINE, linewidth=1.0, linestyle=(0, (4, 3)))
-            axes.annotate(
-                label(name), (1.0, value), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-                va="center", fontsize=7, color=style.MUTED,
-            )  # fmt: skip
         for joined in (False, True):
             chosen = [dot for dot in dots if dot.joined == joined]
             colours = [dot.colour for dot in chosen]
@@ -151,9 +149,29 @@ def generations(
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("generation")
         axes.set_ylabel("fitness")
+        _name_lines(axes, baselines)
         legend_above(axes, 2 if narrow else 4)
 
     return drawn(draw, height_in=3.5, narrow_height_in=3.3)
+
+
+def _name_lines(axes: Axes, lines: Mapping[str, float]) -> None:
+    """Write the names of horizontal lines to the right of them, apart from each other."""
+    low, high = axes.get_ylim()
+    place = low
+    for name, value in sorted(lines.items(), key=lambda pair: pair[1]):
+        place = max(value, place + _NAME_HEIGHT * (high - low))
+        axes.annotate(
+            label(name),
+            (1.0, place),
+            (3, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            color=style.MUTED,
+            annotation_clip=False,
+        )
 
 
 def plane(dots: Sequence[Dot], x_title: str, y_title: str, front: str) -> Plot:

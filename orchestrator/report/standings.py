@@ -72,12 +72,11 @@ def board(data: ReportData) -> Section:
     places = {
         each.name: place for place, each in enumerate((r for r in rows if r.role == "candidate" and r.fitness), 1)
     }
+    caption = "Candidates and baselines by what their fitness is sure to be, best first."
     blocks: list[Block] = [
         Paragraph(_SAME_EPISODES),
-        _board_picture(first),
-        _board_table(
-            first, places, champion, "Candidates and baselines by what their fitness is sure to be, best first."
-        ),
+        *_board_picture(first),
+        _board_table(first, places, champion, caption),
     ]
     if rest:
         title = f"The other {counted(len(rest), 'candidate')}"
@@ -92,7 +91,7 @@ def _shown_rows(rows: list[Standed], champion: str) -> list[Standed]:
     return [each for each in rows if each.role == "baseline" or each.name in (*best, champion)]
 
 
-def _board_picture(rows: list[Standed]) -> Picture:
+def _board_picture(rows: list[Standed]) -> Iterator[Picture]:
     estimates = [
         Estimate(
             name=named(each.name),
@@ -104,14 +103,15 @@ def _board_picture(rows: list[Standed]) -> Picture:
         for each in rows
         if each.fitness is not None
     ]
-    wide, narrow = plots.forest(estimates or [Estimate(name="nobody judged", value=0.0)], "fitness")
-    return Picture(
-        name="leaderboard",
-        title="Fitness of candidates and baselines with intervals",
-        caption="Fitness of candidates (blue) and baselines (grey); the bar is the 95 % interval over episodes.",
-        wide=wide,
-        narrow=narrow,
-    )
+    if estimates:
+        wide, narrow = plots.forest(estimates, "fitness")
+        yield Picture(
+            name="leaderboard",
+            title="Fitness of candidates and baselines with intervals",
+            caption="Fitness of candidates (blue) and baselines (grey); the bar is the 95 % interval over episodes.",
+            wide=wide,
+            narrow=narrow,
+        )
 
 
 def _board_table(rows: list[Standed], places: dict[str, int], champion: str, caption: str) -> Table:
@@ -256,7 +256,7 @@ def differences(data: ReportData) -> Section:
             )
             for name, each in ordered
         ],
-        f"fitness of {claim.name} less that of the baseline",
+        "difference of fitness",
         zero="better than the baseline  →",
     )
     picture = Picture(
