@@ -46,8 +46,8 @@ def generations(data: ReportData) -> Section:
     mean = {each: score.mean for each, score in scores.items() if score.mean is not None}
     wide, narrow = plots.generations(dots, best, mean, _baseline_lines(data.record.archive))
     caption = (
-        "Every dot is a candidate; the champion and those it descends from are in a stronger blue, dashed lines are baselines. "
-        "Scores are those of one training each on the selection episodes."
+        "Every dot is a candidate; the champion and those it descends from are in a stronger blue, dashed lines are "
+        "baselines. Scores are those of one training each on the selection episodes."
     )
     picture = Picture(name="generations", title="Fitness over generations", caption=caption, wide=wide, narrow=narrow)
     return Section("generations", title, (picture,))

@@ -10,7 +10,7 @@ from mlflow import MlflowClient
 from typer.testing import CliRunner, Result
 
 from actors.messages import Candidate
-from actors.plan import SearchPlan
+from actors.plan import LLMSettings, SearchPlan
 from orchestrator.cli import build_app
 from orchestrator.launch import Asked, Conditions, configure
 from orchestrator.provenance import sessions
@@ -18,7 +18,7 @@ from orchestrator.runs import find_run
 from orchestrator.single import accept
 from orchestrator.tracking import Store
 from search_spaces.errors import UsageError
-from tests.orchestrator.journals import SOURCE
+from tests.orchestrator.journals import SOURCE, Script
 
 TINY = [*("--steps", "512"), *("--set", "held_out=4"), *("--set", "baselines=false"), *("--set", "ppo.batch=512")]
 TINY += ["--set", "ppo.minibatch=256", "--set", "proposals_per_slot=2"]
@@ -68,6 +68,24 @@ def test_a_search_ends_with_a_leaderboard_and_where_to_look(home: Path) -> None:
     assert again.exit_code == 0
     assert "has finished" in again.output
     assert json.loads((home / "tiny" / "summary.json").read_text())["champion"] == summary["champion"]
+
+
+def test_a_finished_search_gets_the_report_that_it_lacks_and_survives_one_that_fails(home: Path) -> None:
+    script = Script(home / "tawny")
+    script.start(search_id="tawny", llm=LLMSettings(spec="replay:elsewhere"))
+    script.accept("g00-c00", 0)
+    script.deliver("g00-c00")
+    script.finish("g00-c00")
+    script.close()
+    episodes = home / "tawny" / "candidates" / "g00-c00" / "episodes.parquet"
+    episodes.write_bytes(b"damaged")
+    broken = run("--resume", str(home / "tawny"))
+    assert broken.exit_code == 0
+    assert "no report: expected a table of episodes as Parquet, found 7 other bytes" in broken.output
+    assert "report:   " not in broken.output
+    episodes.unlink()
+    whole = run("--resume", str(home / "tawny"))
+    assert "tawny/report/report.html   (open it in a browser)" in whole.output
 
 
 def test_one_program_is_trained_and_becomes_a_run(home: Path, tmp_path: Path) -> None:
