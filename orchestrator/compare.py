@@ -245,7 +245,7 @@ def _about_groups(groups: Sequence[Group]) -> Iterator[str]:
         if missing:
             yield f"{group.name}: {missing} finished without a champion that could be measured; leaving it out flatters"
         if group.scored < FEW:
-            yield f"{group.name}: {group.scored} of its repeats count; at least {FEW} are wanted before concluding anything"
+            yield f"{group.name}: {group.scored} of its repeats count; at least {FEW} are wanted to conclude anything"
         compute, base = (each.search_steps + each.finals_steps for each in (group, first))
         if base and abs(compute / base - 1) > TOLERANCE:
             yield (

@@ -109,7 +109,7 @@ def test_the_table_fits_a_terminal_of_80_characters() -> None:
     header, *rows = lines[lines.index("") + 1 :][:3]
     assert header.split() == ["runs", "M", "steps", "mean", "IQM", "best", "P"]
     assert rows[0].startswith("evolve")
-    assert rows[1].startswith("best-of-n   4 of 5")
+    assert rows[1].split()[:4] == ["best-of-n", "4", "of", "5"]
     assert "…" not in "".join(rows)
 
 
