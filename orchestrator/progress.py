@@ -1,9 +1,9 @@
 """How far the search is, as a live table on a terminal and as plain lines elsewhere."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, get_args
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -11,7 +11,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from actors.progress import Progress, TrialProgress
+from actors.outcome import Status
+from actors.progress import Progress, TrialProgress, TrialStatus
 from actors.standings import Standing
 from orchestrator.console import shown
 from orchestrator.verdict import standing_sentence
@@ -19,8 +20,17 @@ from orchestrator.verdict import standing_sentence
 HEARTBEAT_S = 30.0
 """Longest silence of the plain display, s."""
 
+_OVER = get_args(Status)
+"""What a trial is once it has delivered."""
 _NUMBERS = ("steps", "steps/s", "fitness")
-_STYLES = {"waiting": "dim", "training": "cyan", "trained": "green", "faulted": "red", "failed": "red"}
+_STYLES: Mapping[TrialStatus, str] = {
+    "waiting": "dim",
+    "training": "cyan",
+    "trained": "green",
+    "stopped": "yellow",
+    "faulted": "red",
+    "failed": "red",
+}
 
 
 class Display(Protocol):
@@ -46,6 +56,26 @@ def display(console: Console) -> Display:
     return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
 
 
+class _Told:
+    """What a display has said of notices and standings, each of which is said once."""
+
+    def __init__(self) -> None:
+        self._notices = 0
+        self._standings: tuple[Standing, ...] = ()
+
+    def notices(self, progress: Progress) -> tuple[str, ...]:
+        """Return the notices that are new, untrusted."""
+        new = progress.notices[self._notices :]
+        self._notices = len(progress.notices)
+        return new
+
+    def standings(self, progress: Progress) -> list[str]:
+        """Return the standings that are new, a sentence each."""
+        new = [standing_sentence(each) for each in progress.standings if each not in self._standings]
+        self._standings = progress.standings
+        return new
+
+
 class LiveDisplay:
     """A table that is drawn again and again at the end of a terminal.
 
@@ -56,8 +86,7 @@ class LiveDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._notices = 0
-        self._standings: tuple[Standing, ...] = ()
+        self._told = _Told()
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -70,13 +99,8 @@ class LiveDisplay:
 
     def show(self, progress: Progress) -> None:
         """See `Display`."""
-        for notice in progress.notices[self._notices :]:
-            self.say(notice)
-        self._notices = len(progress.notices)
-        for standing in progress.standings:
-            if standing not in self._standings:
-                self.say(standing_sentence(standing))
-        self._standings = progress.standings
+        for sentence in (*self._told.notices(progress), *self._told.standings(progress)):
+            self.say(sentence)
         self._live.update(picture(progress), refresh=True)
 
     def say(self, sentence: str) -> None:
@@ -98,8 +122,7 @@ class PlainDisplay:
         self._spoken = clock()
         self._ended: set[str] = set()
         self._finished = 0
-        self._notices = 0
-        self._standings: tuple[Standing, ...] = ()
+        self._told = _Told()
         self._phase = ""
 
     def __enter__(self) -> Self:
@@ -112,11 +135,10 @@ class PlainDisplay:
 
     def show(self, progress: Progress) -> None:
         """See `Display`."""
-        for notice in progress.notices[self._notices :]:
+        for notice in self._told.notices(progress):
             self.say(notice)
-        self._notices = len(progress.notices)
         for trial in progress.trials:
-            if trial.status in ("trained", "stopped", "faulted", "failed") and trial.id not in self._ended:
+            if trial.status in _OVER and trial.id not in self._ended:
                 if trial.status == "trained" and trial.fitness is None:
                     continue  # judged a moment later
                 self._ended.add(trial.id)
@@ -125,10 +147,8 @@ class PlainDisplay:
             best = progress.scores[generation]
             self.say(f"generation {generation} finished: {'nobody judged' if best is None else f'best {best:.3f}'}")
         self._finished = len(progress.scores)
-        for standing in progress.standings:
-            if standing not in self._standings:
-                self.say(standing_sentence(standing))
-        self._standings = progress.standings
+        for standing in self._told.standings(progress):
+            self.say(standing)
         if progress.phase != self._phase or self._clock() - self._spoken >= HEARTBEAT_S:
             self._phase = progress.phase
             self.say(f"{_where(progress, '')}: {progress.phase}; {_overall(progress)}")

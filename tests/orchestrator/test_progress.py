@@ -1,10 +1,11 @@
 import io
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from rich.console import Console
 
-from actors.progress import Progress, TrialProgress
+from actors.progress import Progress, TrialProgress, TrialStatus
 from actors.standings import Standing, StandingRow
 from orchestrator.progress import HEARTBEAT_S, LiveDisplay, PlainDisplay, display, duration
 
@@ -73,6 +74,17 @@ def test_lines_say_each_thing_once() -> None:
     assert "g01-c01 faulted: log of -1 [red]x[/] \\x1b[2J" in "\n".join(lines)
     assert "generation 1 finished: best 0.400" in lines
     assert lines.count("a notice") == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("status", get_args(TrialStatus))
+def test_every_status_of_a_trial_is_shown(status: TrialStatus, terminal: bool) -> None:
+    on, out = console(terminal=terminal)
+    trial = TrialProgress(id="g01-c00", status=status, of_steps=1000, steps=500, reason="why not")
+    with display(on) as shown:
+        shown.show(replace(TRAINING, trials=(trial,)))
+    over = status in ("stopped", "faulted", "failed")
+    assert ("why not" in out.getvalue()) == (over or terminal)
 
 
 @pytest.mark.parametrize("terminal", [True, False])
