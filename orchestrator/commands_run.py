@@ -1,19 +1,19 @@
-"""Commands that look at a run: `show`, `evaluate`, `report`, `ui`."""
+"""Commands that look at one run: `show`, `evaluate`, `report`, `ui`."""
 
 import contextlib
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator import console, options
-from search_spaces.errors import MachineError, UsageError
+from search_spaces.errors import UsageError
 from search_spaces.scenarios import REPORT, Scenario, scenario_named
 
 if TYPE_CHECKING:
-    from orchestrator.evaluation import Entrant
+    from actors.generalisation import Generalisation
+    from driving.lampilot import LampilotScores
+    from orchestrator.evaluation import Entrant, Evaluation
     from orchestrator.runs import Run
 
 _Named = Annotated[
@@ -75,7 +75,7 @@ def evaluate(
     as_json: options.Json = None,
 ) -> None:
     """Measure a trained candidate, or a baseline driver, on episodes that training never saw."""
-    from orchestrator import conclusions, evaluation
+    from orchestrator import evaluation
 
     if video is not None and video.suffix.lower() != ".mp4":
         raise UsageError(f"--video {video}: expected a name that ends in .mp4, the only format that is written")
@@ -85,33 +85,18 @@ def evaluate(
     measured = evaluation.measure(entrant, road, range(seed, seed + count), upstream=upstream)
     scores = None if native else evaluation.compatibility(measured)
     roads = evaluation.other_roads(found, entrant, home, count) if matrix else None
-    whole = {
-        **measured.to_json(),
-        "lampilot_compatibility": None if scores is None else scores.to_json(),
-        "generalisation": None if roads is None else roads.to_json(),
-    }
-    out = console.results()
-    if as_json == "-":
-        sys.stdout.write(json.dumps(whole, indent=2) + "\n")
-    elif native:
-        out.print(evaluation.native_sentence(measured))
-    else:
-        out.print(console.shown(evaluation.heading(measured)))
-        out.print(evaluation.metrics_table(measured))
-        if scores is not None:
-            out.print(conclusions.lampilot_sentence(scores))
-        if measured.replay is not None:
-            out.print(console.shown(measured.replay.sentence()))
-        if roads is not None:
-            out.print()
-            conclusions.say_matrix(out, roads)
-            out.print(console.shown(roads.sentence()))
-    if as_json not in (None, "-"):
-        _write(Path(as_json), json.dumps(whole, indent=2).encode())
+    if native and as_json != console.STANDARD_OUTPUT:
+        console.results().print(evaluation.native_sentence(measured))
+    elif as_json != console.STANDARD_OUTPUT:
+        _print_evaluation(measured, scores, roads)
+    if as_json is not None:
+        scored = {"lampilot_compatibility": None if scores is None else scores.to_json()}
+        elsewhere = {"generalisation": None if roads is None else roads.to_json()}
+        console.write_json(as_json, {**measured.to_json(), **scored, **elsewhere})
     if video is not None:
         from driving.film import film_episode
 
-        _write(video, film_episode(road, seed, entrant.driver))
+        console.write_file(video, film_episode(road, seed, entrant.driver))
         console.messages().print(console.shown(f"filmed the episode of seed {seed} to {video}"))
     if render:
         from driving.renderer import show_episode
@@ -144,11 +129,20 @@ def _entrant(
     return found, chosen, record.plan.scenario if record.plan is not None else Scenario()
 
 
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise MachineError(f"{path} cannot be written: {error.strerror}") from error
+def _print_evaluation(measured: "Evaluation", scores: "LampilotScores | None", roads: "Generalisation | None") -> None:
+    from orchestrator import conclusions, evaluation
+
+    out = console.results()
+    out.print(console.shown(evaluation.heading(measured)))
+    out.print(evaluation.metrics_table(measured))
+    if scores is not None:
+        out.print(conclusions.lampilot_sentence(scores))
+    if measured.replay is not None:
+        out.print(console.shown(measured.replay.sentence()))
+    if roads is not None:
+        out.print()
+        conclusions.say_matrix(out, roads)
+        out.print(console.shown(roads.sentence()))
 
 
 def report(

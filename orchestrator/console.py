@@ -4,10 +4,18 @@ Text from a model, a bundle or an archive may hold terminal escapes, bidirection
 makes it harmless; every such text passes through it before it is printed.
 """
 
+import json
+import sys
+from pathlib import Path
+
 from rich.console import Console
 from rich.text import Text
 
 from actors.untrusted import visible
+from search_spaces.errors import MachineError
+
+STANDARD_OUTPUT = "-"
+"""What names standard output where a file is expected, as in `--json -`."""
 
 
 def plain(text: str, *, lines: bool = False) -> str:
@@ -39,3 +47,32 @@ def results() -> Console:
 def messages() -> Console:
     """Return a console on standard error that interprets no markup."""
     return Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def write_json(place: str, value: object) -> None:
+    """Write a result for other programs to read.
+
+    Args:
+        place: A file, or `STANDARD_OUTPUT`.
+        value: What JSON can hold.
+
+    Raises:
+        MachineError: The file cannot be written.
+    """
+    text = json.dumps(value, indent=2) + "\n"
+    if place == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+    else:
+        write_file(Path(place), text.encode())
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file that the user named.
+
+    Raises:
+        MachineError: It cannot be written.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise MachineError(f"{path} cannot be written: {error.strerror}") from error

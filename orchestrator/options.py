@@ -168,6 +168,7 @@ TakeOver = Annotated[
 ]
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or its name in runs/.")]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs: folders, or their names in runs/.")]
 Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")
 ]

@@ -1,5 +1,6 @@
 """Where runs lie, and which one is meant."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from actors.ledger import replay
 from actors.lock import lock_run
 from actors.record import SearchRecord
 from actors.storage import Storage
-from search_spaces.errors import RunError, RunLockedError
+from search_spaces.errors import RunError, RunLockedError, UsageError
 
 ROOT = Path("runs")
 """Folder that new runs go to, relative to the working directory."""
@@ -91,6 +92,25 @@ def find_run(named: str) -> Run:
         raise RunError(f"{named} {what}, and there is no run in {ROOT}/ either; `orchestrate --local` makes one")
     listing = "\n".join(f"  {run}  ({_when(run)})" for run in known[:20])
     raise RunError(f"{named} {what}. Runs here, newest first:\n{listing}")
+
+
+def find_runs(named: Sequence[str]) -> list[Run]:
+    """Return several runs, each of which counts once.
+
+    Args:
+        named: What `find_run` takes, for each.
+
+    Raises:
+        RunError: One of them is no run.
+        UsageError: Two names mean the same run.
+    """
+    found: dict[str, Run] = {}
+    for name in named:
+        run = find_run(name)
+        if run.location in found:
+            raise UsageError(f"{run.shown} is named twice and would count twice; name every run once")
+        found[run.location] = run
+    return list(found.values())
 
 
 def _when(run: Path) -> str:
