@@ -171,7 +171,8 @@ class GenerationDesigner:
         others = [index for index in range(len(pool.passed)) if index not in given]
         rng = np.random.default_rng(derived_seed(self._plan.seed, "choose", pool.generation))
         chosen = [(index, verdicts[index]) for index in given]
-        for place, verdict in choose([verdicts[index] for index in others], population - len(given), rng):
+        copies = {place for place, index in enumerate(others) if _is_copy(pool.passed[index][1])}
+        for place, verdict in choose([verdicts[index] for index in others], population - len(given), rng, copies):
             chosen.append((others[place], verdict))
         candidates = [self._candidate(pool, number, index, verdict) for number, (index, verdict) in enumerate(chosen)]
         became = {index: candidate.id for (index, _), candidate in zip(chosen, candidates, strict=True)}
@@ -198,6 +199,10 @@ class GenerationDesigner:
             screen=verdict,
             lint=passed.lint,
         )
+
+
+def _is_copy(passed: Passed) -> bool:
+    return any(finding.name == "duplicate" for finding in passed.lint)
 
 
 def _refusal(pool: _Pool, proposal: Proposal, violation: Violation) -> Refusal:

@@ -8,7 +8,7 @@ hardly ranks what survives, so one program is always taken at random.
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,18 +89,21 @@ class Screen:
             return [*self._baselines, *(self._candidates[name] for name in sorted(self._candidates))]
 
 
-def choose(verdicts: Sequence[ScreenVerdict], count: int, rng: np.random.Generator) -> list[tuple[int, ScreenVerdict]]:
-    """Choose which programs are trained: the best by rank, and one of the others at random.
+def choose(
+    verdicts: Sequence[ScreenVerdict], count: int, rng: np.random.Generator, copies: Set[int] = frozenset()
+) -> list[tuple[int, ScreenVerdict]]:
+    """Choose which programs are trained: the best by rank, copies of known ones last, and one of the others at random.
 
     Args:
         verdicts: One for each program, as `Screen.rank` gives them.
         count: How many to choose; the one at random is among them when `count` is at least 2.
         rng: Draws the one at random.
+        copies: Indices of programs that hardly differ from known ones: training them tells little that is new.
 
     Returns:
         Index and verdict of each chosen program, best first; the one at random is last and marked.
     """
-    order = sorted(range(len(verdicts)), key=lambda index: verdicts[index].rank)
+    order = sorted(range(len(verdicts)), key=lambda index: (index in copies, verdicts[index].rank))
     if count < 2 or count >= len(order):
         return [(index, verdicts[index]) for index in order[:count]]
     lucky = order[int(rng.integers(count - 1, len(order)))]

@@ -108,3 +108,11 @@ def test_the_one_at_random_is_any_of_the_others() -> None:
     verdicts = [ScreenVerdict(tau=None, rank=index, of=8) for index in range(8)]
     drawn = {choose(verdicts, 3, np.random.default_rng(seed))[-1][0] for seed in range(100)}
     assert drawn == {2, 3, 4, 5, 6, 7}
+
+
+def test_copies_of_known_programs_are_chosen_last() -> None:
+    verdicts = [ScreenVerdict(tau=1.0 - index / 10, rank=index, of=6) for index in range(6)]
+    chosen = choose(verdicts, 4, np.random.default_rng(0), {0, 1, 3})
+    assert [index for index, _ in chosen[:3]] == [2, 4, 5]
+    assert chosen[3][0] in {0, 1, 3}
+    assert chosen[3][1].at_random
