@@ -13,6 +13,7 @@ from actors.jury import Jury
 from actors.ledger import Ledger
 from actors.messages import ArchiveEntry, Candidate
 from actors.plan import SearchPlan
+from actors.run_files import episodes_file
 from actors.storage import Storage
 from actors.studio import Studio
 from actors.summary import write_summary
@@ -70,7 +71,7 @@ class Agenda:
         for candidate_id, outcome in archive.outcomes.items():
             if outcome.status != "trained" or candidate_id in archive.fitnesses or candidate_id in archive.baselines:
                 continue
-            content = self._storage.read(f"candidates/{candidate_id}/episodes.parquet")
+            content = self._storage.read(episodes_file(candidate_id))
             table = None if content is None else from_parquet(content, histograms=False)
             judged = fitness(outcome.metrics) if table is None else judge([table], self._plan.scenario)
             value = judged.to_json() if judged else None

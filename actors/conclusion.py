@@ -15,13 +15,14 @@ from actors.message import Message
 from actors.plan import SearchPlan
 from actors.policy import Policy
 from actors.record import SearchRecord
+from actors.run_files import episodes_file, policy_file
 from actors.storage import Storage
 from actors.upstream_comparison import Replay, compared
 from actors.upstream_judge import UpstreamJudge
 from driving.drivers import DRIVERS, Driver, driver_named
 from driving.episodes import from_parquet
 from driving.lampilot import LampilotScores, lampilot_scores
-from search_spaces.errors import MachineError
+from search_spaces.errors import MachineError, RunError
 from search_spaces.scenarios import REPORT
 
 SCORED = 100
@@ -39,7 +40,7 @@ def stand_ins(record: SearchRecord, name: str) -> tuple[str, ...]:
 
 
 def entrants(record: SearchRecord, storage: Storage, champion: str) -> dict[str, list[Driver]]:
-    """Return a candidate and the trained ones that it is compared with, each with its policies.
+    """Return a candidate and the trained ones that it is compared with, each with the policies that the run keeps.
 
     Raises:
         PolicyError: A policy file is damaged.
@@ -50,7 +51,7 @@ def entrants(record: SearchRecord, storage: Storage, champion: str) -> dict[str,
 
 
 def _policies(record: SearchRecord, storage: Storage, name: str) -> list[Driver]:
-    contents = [storage.read(f"candidates/{each}/policy.npz") for each in stand_ins(record, name)]
+    contents = [storage.read(policy_file(each)) for each in stand_ins(record, name)]
     return [PolicyDriver(Policy.from_bytes(content)) for content in contents if content is not None]
 
 
@@ -97,18 +98,20 @@ class Conclusion:
         if name is None or self._ledger.record.replay is not None:
             return
         first = stand_ins(self._ledger.record, name)[0]
-        seeds = REPORT.seeds(self._plan.finals.replays)
-        policy = self._storage.read(f"candidates/{first}/policy.npz") or b""
+        found = self._replayed(first, REPORT.seeds(self._plan.finals.replays))
+        if found is not None:
+            self._ledger.write("replayed", found.to_json())
+
+    def _replayed(self, name: str, seeds: range) -> Replay | None:
+        """Return the comparison of a training's episodes, or why there is none; None when the judge was closed."""
+        policy, episodes = self._storage.read(policy_file(name)), self._storage.read(episodes_file(name))
+        if policy is None:
+            raise RunError(f"{policy_file(name)} is missing in the run's folder, so that the champion cannot drive")
         try:
             both = self._judge.drive(policy, self._plan.scenario, seeds)
         except MachineError as error:
-            found = Replay(name=first, episodes=0, first_seed=seeds[0], reason=str(error))
-        else:
-            if both is None:
-                return
-            content = self._storage.read(f"candidates/{first}/episodes.parquet")
-            found = compared(first, both, None if content is None else from_parquet(content))
-        self._ledger.write("replayed", found.to_json())
+            return Replay(name=name, episodes=0, first_seed=seeds[0], reason=str(error))
+        return None if both is None else compared(name, both, None if episodes is None else from_parquet(episodes))
 
     def generalise(self) -> None:
         """Have the champion, and all that it is compared with, drive on roads that nobody was trained on."""

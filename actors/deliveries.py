@@ -6,6 +6,7 @@ from dataclasses import replace
 from actors.critique_text import as_markdown
 from actors.messages import Candidate, Critique
 from actors.outcome import Delivery, Outcome
+from actors.run_files import critique_file, episodes_file, film_file, policy_file, program_file
 from actors.storage import Storage
 
 
@@ -22,18 +23,18 @@ def sound_outcome(outcome: Outcome) -> Outcome:
 
 
 def store_delivery(storage: Storage, delivery: Delivery) -> None:
-    """Store the files of a delivery under `candidates/<id>/`.
+    """Store the files of a delivery.
 
     Raises:
         OSError: The storage fails.
     """
-    folder = f"candidates/{delivery.outcome.candidate_id}"
+    name = delivery.outcome.candidate_id
     if delivery.policy is not None:
-        storage.write(f"{folder}/policy.npz", delivery.policy)
+        storage.write(policy_file(name), delivery.policy)
     if delivery.film is not None:
-        storage.write(f"{folder}/episode.mp4", delivery.film)
+        storage.write(film_file(name), delivery.film)
     if delivery.episodes is not None:
-        storage.write(f"{folder}/episodes.parquet", delivery.episodes)
+        storage.write(episodes_file(name), delivery.episodes)
 
 
 def store_program(storage: Storage, candidate: Candidate) -> None:
@@ -42,7 +43,7 @@ def store_program(storage: Storage, candidate: Candidate) -> None:
     Raises:
         OSError: The storage fails.
     """
-    storage.write(f"candidates/{candidate.id}/reward_program.py", candidate.source.encode())
+    storage.write(program_file(candidate.id), candidate.source.encode())
 
 
 def store_critique(storage: Storage, critique: Critique) -> None:
@@ -51,4 +52,4 @@ def store_critique(storage: Storage, critique: Critique) -> None:
     Raises:
         OSError: The storage fails.
     """
-    storage.write(f"candidates/{critique.candidate_id}/critique.md", as_markdown(critique).encode())
+    storage.write(critique_file(critique.candidate_id), as_markdown(critique).encode())

@@ -12,6 +12,7 @@ from actors.evaluator import PolicyDriver
 from actors.messages import ArchiveEntry, Candidate
 from actors.plan import SearchPlan
 from actors.policy import Policy
+from actors.run_files import episodes_file, policy_file
 from actors.storage import Storage
 from driving.drivers import Act, Driver
 from driving.episodes import from_parquet
@@ -194,7 +195,7 @@ def read_drives(
         OSError: The storage fails.
     """
     candidate, discount = entry.candidate, plan.ppo.discount
-    content = storage.read(f"candidates/{candidate.id}/policy.npz")
+    content = storage.read(policy_file(candidate.id))
     if content is None:
         return None
     known = {each.id: _table(storage, each) for each in (candidate, *(parent.candidate for parent in parents))}
@@ -209,5 +210,5 @@ def read_drives(
 
 
 def _table(storage: Storage, candidate: Candidate) -> EpisodeTable | None:
-    content = storage.read(f"candidates/{candidate.id}/episodes.parquet")
+    content = storage.read(episodes_file(candidate.id))
     return None if content is None else from_parquet(content)

@@ -23,6 +23,7 @@ from actors.policy import Policy
 from actors.protocols import Ask, ChatProvider, Reader
 from actors.providers import open_provider
 from actors.reader import LLMReader
+from actors.run_files import driver_episodes_file, episodes_file, policy_file
 from actors.screen import Screen
 from actors.storage import Storage
 from actors.strategies import SCREENING, designers
@@ -128,7 +129,7 @@ class Studio:
         if self._stop.is_set():
             return
         store_critique(self._storage, critique)
-        self._bound(candidate_id, f"candidates/{candidate_id}/episodes.parquet")
+        self._bound(candidate_id, episodes_file(candidate_id))
         self._ledger.write("criticised", critique.to_json())
 
     def _teach(self, candidate_id: str) -> None:
@@ -137,7 +138,7 @@ class Studio:
             return
         with self._teaching:
             judged = self._ledger.record.archive.fitnesses[candidate_id]
-            content = self._storage.read(f"candidates/{candidate_id}/policy.npz")
+            content = self._storage.read(policy_file(candidate_id))
             if candidate_id in self._screened or judged is None or content is None:
                 return
             self._screen.add_policy(candidate_id, PolicyDriver(Policy.from_bytes(content)), judged.value)
@@ -153,14 +154,14 @@ class Studio:
         for name in self.unmeasured():
             archive = self._ledger.record.archive
             if name in archive.candidates:
-                self._bound(name, f"candidates/{name}/episodes.parquet")
+                self._bound(name, episodes_file(name))
                 continue
             if name not in archive.baselines:
                 metrics, table = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
-                self._storage.write(f"baselines/{name}.parquet", to_parquet(table))
+                self._storage.write(driver_episodes_file(name), to_parquet(table))
                 baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario))
                 self._ledger.write("baseline", baseline.to_json())
-            self._bound(name, f"baselines/{name}.parquet")
+            self._bound(name, driver_episodes_file(name))
 
     def _bound(self, name: str, file: str) -> None:
         """Write down the intervals of all measures, once; none where the single episodes were not kept."""

@@ -38,6 +38,7 @@ from actors.messages import Assignment
 from actors.outcome import Outcome
 from actors.policy import Policy
 from actors.protocols import DesignBrief
+from actors.run_files import policy_file
 from actors.screen import Screen
 from actors.trainer import train_candidate
 from orchestrator.calibration_table import print_calibration
@@ -136,7 +137,7 @@ def judge(drawn: Sequence[Drawn], scenario: Scenario, discount: float, run: Run 
 
 def _teach(screen: Screen, run: Run) -> None:
     for entry in run.record().archive.ranked():
-        content = run.storage.read(f"candidates/{entry.candidate.id}/policy.npz")
+        content = run.storage.read(policy_file(entry.candidate.id))
         if content is not None and entry.fitness is not None:
             driver = PolicyDriver(Policy.from_bytes(content))
             screen.add_policy(entry.candidate.id, driver, entry.fitness.value)

@@ -15,6 +15,7 @@ from actors.generalisation import EPISODES, Generalisation, matrix
 from actors.messages import ArchiveEntry, Fitness
 from actors.policy import Policy
 from actors.record import SearchRecord
+from actors.run_files import policy_file
 from actors.storage import Storage
 from actors.upstream_comparison import Replay, compared
 from actors.upstream_judge import UpstreamJudge
@@ -134,7 +135,7 @@ def entrant_of(files: Storage, entry: ArchiveEntry, sample_seed: int | None) -> 
         PolicyError: Its policy file is damaged.
     """
     name = entry.candidate.id
-    content = files.read(f"candidates/{name}/policy.npz")
+    content = files.read(policy_file(name))
     if content is None:
         why = entry.outcome.reason if entry.outcome is not None else "it is not trained yet"
         raise UsageError(f"candidate {name} has no policy: {why}")

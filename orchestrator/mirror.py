@@ -16,6 +16,7 @@ from actors.journal import Event
 from actors.messages import Candidate
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
+from actors.run_files import critique_file, film_file
 from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
@@ -194,7 +195,7 @@ class Mirror:
     def _criticised(self, data: Mapping[str, Any], time_ms: int) -> None:
         name = data["candidate_id"]
         run = self._child(name, time_ms)
-        text = self._files.read(f"candidates/{name}/critique.md")
+        text = self._files.read(critique_file(name))
         if text is not None:
             self._store.put_bytes(run, text, "critique.md")
         if self._record.archive.outcomes[name].status == "trained":
@@ -260,7 +261,7 @@ class Mirror:
             self._store.put_text(self._parent, f"{error}\n", f"contact_sheets/g{generation:02d}.txt")
 
     def _film(self, name: str) -> bytes | None:
-        return self._files.read(f"candidates/{name}/episode.mp4")
+        return self._files.read(film_file(name))
 
     def _said(self, kind: type[Said], data: Mapping[str, Any], time_ms: int) -> None:
         self._store.log(self._parent, points=list(figures(kind.from_json(data))), time_ms=time_ms)

@@ -23,6 +23,7 @@ from actors.fitness import fitness
 from actors.message import Message
 from actors.messages import Fitness
 from actors.plan import ImportedProgram
+from actors.run_files import episodes_file, program_file
 from driving.episodes import from_parquet
 from driving.measures import summarise
 from orchestrator.bundle.listing import LISTING, Listed, Listing, read_listing
@@ -172,7 +173,7 @@ def _judged(folder: Path, sha256: str) -> Imported:
 
 
 def _candidate(folder: Path, listed: Listed, listing: Listing, road: Scenario, checker: ProgramChecker) -> Judged:
-    source = _read(folder, f"candidates/{listed.id}/reward_program.py")
+    source = _read(folder, program_file(listed.id))
     if source is None:
         raise BundleError(f"{listed.id} has no reward_program.py; nothing was written")
     judged, basis = _judge(folder, listed, road)
@@ -197,7 +198,7 @@ def _checked(checker: ProgramChecker, source: str | bytes) -> RewardProgram | Vi
 
 def _judge(folder: Path, listed: Listed, road: Scenario) -> tuple[Fitness | None, Basis | None]:
     """Judge a candidate by its episodes, or by its measures where there is no table that this release can read."""
-    content = _read(folder, f"candidates/{listed.id}/episodes.parquet")
+    content = _read(folder, episodes_file(listed.id))
     if content is not None:
         try:
             table = from_parquet(content, histograms=False)

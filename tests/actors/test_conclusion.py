@@ -18,10 +18,11 @@ from actors.messages import Assignment
 from actors.outcome import Delivery
 from actors.plan import FinalsSettings, SearchPlan
 from actors.record import SearchRecord
+from actors.run_files import policy_file
 from actors.storage import Storage
 from driving.drivers import DRIVERS, run_episodes
 from driving.episodes import to_parquet
-from search_spaces.errors import SimulatorMismatchError
+from search_spaces.errors import RunError, SimulatorMismatchError
 from search_spaces.scenarios import REPORT, SEED_SETS, Scenario
 from tests.policies import drawn_policy
 from tests.searches import driven, finish, opened, small_plan
@@ -182,6 +183,17 @@ def test_a_child_that_cannot_run_is_told_and_holds_nothing_up(
     assert "could NOT be replayed" in found.sentence()
     assert "/nowhere/python" in found.reason
     assert not found.broken
+
+
+def test_a_policy_that_went_away_is_told(finished: Path, tmp_path: Path) -> None:
+    run = cut(finished, tmp_path / "run", "replayed")
+    confirmed = record_of(run).confirmed
+    assert confirmed is not None
+    (run / policy_file(f"{confirmed.champion}-r0")).unlink()
+    ledger = Ledger(Storage.at(run))
+    with pytest.raises(RunError, match=r"-r0/policy\.npz is missing"):
+        Conclusion(plan(), ledger, Storage.at(run)).replay()
+    ledger.close()
 
 
 def test_a_mismatch_where_the_maths_are_equal_is_refused_with_the_way_to_see_it_again(finished: Path) -> None:
