@@ -16,5 +16,7 @@ Imports nothing heavier than numpy and nothing of the other packages.
 | `semantics.py`, `printing.py`, `digest.py` | what each operation computes; canonical text; identity of a program |
 | `edits.py`, `parts.py` | mutation, crossover and perturbation of programs; a program as a sum of named parts |
 | `components.py`, `starting_programs.py` | what edits add; what a search starts from |
+| `random_programs.py`, `hand_tuned.py` | random legal programs; the reward that a practitioner would write |
+| `ablation.py`, `naming.py` | a program without one of its components; component names without prose |
 | `ppo.py`, `scenarios.py` | training settings; roads and seed sets |
 """
