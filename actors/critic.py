@@ -1,17 +1,17 @@
 """Critique by numbers: what a driver that earns its reward does wrong.
 
-    detectors.py   the known ways to hack a reward, measured on what was driven (names in `detector_table.py`)
-    rules.py       what costs the fitness, and what the reward turned out to be in training
+    detectors.py      the known ways to hack a reward, measured on what was driven (names in `detector_table.py`)
+    critic_rules.py   what costs the fitness, and what the reward turned out to be in training
 
 A language model may read the same evidence afterwards (`reader.py`); this needs none.
 """
 
 from collections.abc import Sequence
 
+from actors.critic_rules import rule_findings
 from actors.detectors import detect
 from actors.drives import Drives
 from actors.messages import ArchiveEntry, Critique
-from actors.rules import rule_findings
 
 
 def criticise(entry: ArchiveEntry, parents: Sequence[ArchiveEntry], drives: Drives | None = None) -> Critique:

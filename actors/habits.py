@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from actors.detector_table import DETECTORS
 from actors.drives import Drives, Signal
-from actors.thresholds import thresholds
+from actors.reward_bends import bends
 from driving.kernel.layout import TARGET_SPEEDS
 from driving.kernel.records import LOW_HEADWAY
 from driving.trajectory import Trajectory
@@ -85,8 +85,8 @@ def lane_request_farming(drives: Drives) -> Habit:
 def tailgating(drives: Drives) -> Habit:
     """Count frames close to the vehicle ahead: below `LOW_HEADWAY`, or just above where the reward bends."""
     program = drives.program
-    headways = () if program is None else thresholds(program, "time_headway")
-    gaps = () if program is None else thresholds(program, "front_dist")
+    headways = () if program is None else bends(program, "time_headway")
+    gaps = () if program is None else bends(program, "front_dist")
     close, beside = [], []
     for log in drives.logs:
         near = log.measured & (log["headway_s"] < BAND * LOW_HEADWAY)
@@ -95,8 +95,8 @@ def tailgating(drives: Drives) -> Habit:
     evidence = {"headway_low_share": _share(drives, close), "just_above_share": _share(drives, beside)}
     sentence = f"follows within {LOW_HEADWAY:g} s for {evidence['headway_low_share']:.0%} of the time"
     if evidence["just_above_share"] > 0.0:
-        bends = [f"{each:.3g} s" for each in headways] + [f"{each:.3g} m" for each in gaps]
-        sentence += f", just above where its reward bends ({', '.join(bends)}) for {evidence['just_above_share']:.0%}"
+        places = [f"{each:.3g} s" for each in headways] + [f"{each:.3g} m" for each in gaps]
+        sentence += f", just above where its reward bends ({', '.join(places)}) for {evidence['just_above_share']:.0%}"
     both = [low | above for low, above in zip(close, beside, strict=True)]
     return Habit(signals=_by_frame(drives, both), sentence=sentence, evidence=evidence)
 
@@ -223,11 +223,11 @@ def _marked(log: Trajectory, rows: Sequence[int]) -> NDArray[np.float64]:
     return marks
 
 
-def _just_above(values: NDArray[np.float64], bends: Sequence[float]) -> NDArray[np.bool_]:
+def _just_above(values: NDArray[np.float64], limits: Sequence[float]) -> NDArray[np.bool_]:
     found = np.zeros(len(values), np.bool_)
-    for bend in bends:
-        if bend > 0.0:
-            found |= (values >= bend) & (values < BAND * bend)
+    for limit in limits:
+        if limit > 0.0:
+            found |= (values >= limit) & (values < BAND * limit)
     return found
 
 

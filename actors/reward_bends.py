@@ -26,7 +26,7 @@ class Line(NamedTuple):
     offset: float
 
 
-def thresholds(program: RewardProgram, field: str) -> tuple[float, ...]:
+def bends(program: RewardProgram, field: str) -> tuple[float, ...]:
     """Return the values of a field at which a program bends, ascending.
 
     Args:
@@ -82,7 +82,7 @@ def _sum(one: Line, other: Line, sign: float) -> Line | None:
 
 
 def _bends(graph: Graph, lines: Sequence[Line | None]) -> Iterator[Line | None]:
-    """Yield the lines whose roots are thresholds."""
+    """Yield the lines at whose roots the program bends."""
     for node in graph.nodes:
         arguments = [lines[each] for each in node.args]
         if node.op in _BENDING:

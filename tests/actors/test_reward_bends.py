@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.thresholds import thresholds
+from actors.reward_bends import bends
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 from search_spaces.starting_programs import STARTING_PROGRAMS
@@ -11,7 +11,7 @@ from search_spaces.starting_programs import STARTING_PROGRAMS
 def found(expression: str, field: str = "time_headway") -> tuple[float, ...]:
     program = compile_program(f"def compute_reward(state):\n    h = state['{field}']\n    return {expression}\n")
     assert isinstance(program, RewardProgram), program
-    return thresholds(program, field)
+    return bends(program, field)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_reward_differs_on_the_two_sides(threshold: float, scale: float, bel
     )
     program = compile_program(source)
     assert isinstance(program, RewardProgram)
-    [bend] = thresholds(program, "front_dist")
+    [bend] = bends(program, "front_dist")
     before, after = (program.evaluate({"front_dist": bend * factor}).total for factor in (0.999, 1.001))
     assert {before, after} == {0.0, 1.0}
 
@@ -53,4 +53,4 @@ def test_the_reward_differs_on_the_two_sides(threshold: float, scale: float, bel
 def test_programs_without_distances_set_none(name: str) -> None:
     program = compile_program(STARTING_PROGRAMS[name])
     assert isinstance(program, RewardProgram)
-    assert thresholds(program, "time_headway") == thresholds(program, "front_dist") == ()
+    assert bends(program, "time_headway") == bends(program, "front_dist") == ()
