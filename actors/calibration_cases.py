@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from actors.agreement import rung_agreements
 from actors.calibration import Calibration, Case, calibrate
+from actors.finals import NATIVE
 from actors.messages import ArchiveEntry
 from actors.record import SearchRecord
-
-NATIVE = "ppo-native"
-"""Baseline that a good program beats."""
 
 
 def calibrate_runs(records: Mapping[str, SearchRecord]) -> Calibration:

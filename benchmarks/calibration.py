@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from actors.calibration import Calibration, Case, calibrate
-from actors.calibration_cases import NATIVE
 from actors.evaluator import PolicyDriver
 from actors.evolver import MIX, Evolver
+from actors.finals import NATIVE
 from actors.fitness import fitness
 from actors.gate import Gate
 from actors.generation import derived_seed

@@ -23,6 +23,7 @@ from actors.comparison import difference, judge
 from actors.detectors import detect
 from actors.drives import EPISODES, record_drives
 from actors.evaluator import PolicyDriver
+from actors.finals import NATIVE
 from actors.gate import Gate
 from actors.linter import Linter
 from actors.messages import ArchiveEntry, Assignment, Candidate
@@ -37,7 +38,6 @@ from search_spaces.scenarios import FINALS, Scenario
 
 ZOO = Path(__file__).parents[1] / "tests" / "cases" / "zoo"
 RESULTS = Path(__file__).parent / "results" / "zoo.json"
-NATIVE = "ppo-native"
 ROAD = Scenario()
 HELD_OUT = 500
 

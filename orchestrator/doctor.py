@@ -29,6 +29,7 @@ from actors.upstream_judge import UpstreamJudge
 from driving.drivers import driver_named
 from driving.film import film_episode
 from orchestrator.machine import Machine, start_ray
+from orchestrator.provenance import DISTRIBUTION
 from orchestrator.tracking import Store
 from search_spaces.errors import MachineError, OrchestratorError
 from search_spaces.scenarios import REPORT, Scenario
@@ -37,8 +38,6 @@ Verdict = Literal["ok", "warning", "failed"]
 
 NEEDED_DISK_GB = 2.0
 """Free disk for a search of the default size, GB: 40 candidates of 1 MB, twice, and Ray's session files."""
-
-DISTRIBUTION = "reward-orchestrator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from actors.storage import Storage
 
 PROVENANCE_NAME = "provenance.json"
 DISTRIBUTION = "reward-orchestrator"
+"""Name of the project among installed packages."""
 _PACKAGES = ("numpy", "numba", "torch", "ray", "highway-env", "gymnasium", "scipy", "mlflow")
 """Packages whose version can change what comes out."""
 

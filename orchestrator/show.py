@@ -12,12 +12,10 @@ from actors.messages import ArchiveEntry
 from actors.record import SearchRecord
 from orchestrator import leaderboard
 from orchestrator.console import plain, shown
-from orchestrator.lineage import program_difference
+from orchestrator.lineage import LONGEST, program_difference
 from orchestrator.verdict import say_verdict
 
-_LONGEST_LINEAGE = 40
 _REFUSALS_SHOWN = 10
-"""Ancestors that a lineage shows at most."""
 
 
 def show_run(console: Console, record: SearchRecord, *, running: bool, limit: int | None = None) -> None:
@@ -69,7 +67,7 @@ def lineage(archive: Archive, entry: ArchiveEntry) -> Tree:
     tree = Tree(_ancestor(entry), guide_style="dim")
     seen = {entry.candidate.id}
     branches = [(tree, entry)]
-    while branches and len(seen) < _LONGEST_LINEAGE:
+    while branches and len(seen) < LONGEST:
         branch, child = branches.pop(0)
         for parent in child.candidate.parents:
             if parent in seen or parent not in archive.candidates:
