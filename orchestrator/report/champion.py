@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from actors.finals import NATIVE, members
 from actors.messages import ArchiveEntry
 from actors.outcome import CurvePoint
 from orchestrator.report import plots, style
@@ -17,7 +18,7 @@ from orchestrator.report.document import (
     Table,
     row,
 )
-from orchestrator.report.gather import NATIVE, ReportData
+from orchestrator.report.gather import ReportData
 from orchestrator.report.plots import Estimate, Learner
 from orchestrator.report.wording import author, difference_text, fitness_text, named, steps_text
 
@@ -39,7 +40,13 @@ def program(data: ReportData) -> Section:
     ]
     if candidate.warnings:
         rows = tuple(row(each) for each in candidate.warnings)
-        blocks.append(Table(columns=(Column("warning"),), rows=rows, caption="What the gate warned about."))
+        blocks.append(
+            Table(
+                columns=(Column("warning"),),
+                rows=rows,
+                caption="What the gate said against it; it was trained all the same.",
+            )
+        )
     if candidate.lint:
         blocks.append(
             Table(
@@ -91,11 +98,10 @@ def _how_many(mine: tuple[tuple[CurvePoint, ...], ...], native: tuple[tuple[Curv
 
 def _curves(data: ReportData, name: str) -> tuple[tuple[CurvePoint, ...], ...]:
     """Return the learning curves of the trainings that confirm, or else of the one of the search."""
-    archive = data.record.archive
-    fresh = [key for key, each in archive.candidates.items() if each.of == name and each.stage == "confirming"]
-    chosen = [key for key in fresh if key in archive.outcomes] or [name]
-    outcomes = [archive.outcomes[key] for key in chosen if key in archive.outcomes]
-    return tuple(each.curve for each in outcomes if each.curve)
+    outcomes = data.record.archive.outcomes
+    fresh = [each.id for each in members(data.record, "confirming", name) if each.id in outcomes]
+    chosen = fresh or [key for key in (name,) if key in outcomes]
+    return tuple(outcomes[each].curve for each in chosen if outcomes[each].curve)
 
 
 def _traces(champion: ArchiveEntry) -> Iterator[Block]:

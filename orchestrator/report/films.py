@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from actors.finals import NATIVE
 from actors.messages import ArchiveEntry, Finding
 from driving.drivers import Driver, driver_named
 from driving.film import film_clip
 from driving.side_by_side import Ending, film_side_by_side
-from orchestrator.report.gather import NATIVE, ReportData
+from orchestrator.report.gather import ReportData
 from orchestrator.report.wording import listed, named
 from search_spaces.errors import UsageError
 from search_spaces.scenarios import REPORT
@@ -48,7 +49,7 @@ def side_by_side(data: ReportData) -> tuple[Shot, ...]:
     if data.champion is None:
         return ()
     name = data.champion.candidate.id
-    champion, native = data.entrant(f"{name}-r0", name), data.entrant(f"{NATIVE}-r0", NATIVE)
+    champion, native = data.entrant(name), data.entrant(NATIVE)
     if champion is None:
         return ()
     drivers: list[tuple[str, Driver]] = [(f"champion {name}", champion.driver)]
@@ -80,7 +81,7 @@ def clips(data: ReportData, left: int) -> tuple[Shot, ...]:
     """
     shots: list[Shot] = []
     for entry, finding in _shown(data):
-        entrant = data.entrant(entry.candidate.id)
+        entrant = data.policy_of(entry.candidate.id)
         if entrant is None or finding.seed is None or len(shots) == CLIPS:
             continue
         first, last = finding.frames

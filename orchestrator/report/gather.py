@@ -5,19 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from actors.chat import ChatFailure, ChatReply, Exchange
+from actors.conclusion import stand_ins
 from actors.journal import JournalReader
 from actors.messages import ArchiveEntry, Candidate
 from actors.plan import SearchPlan
-from actors.record import SearchRecord
+from actors.record import STAGES, SearchRecord
 from orchestrator.evaluation import Entrant, entrant_of
 from orchestrator.lineage import Step, lineage_of
 from orchestrator.provenance import Session, sessions
 from orchestrator.report.claim import Claim, claim_of
 from orchestrator.runs import Run
 from search_spaces.errors import PolicyError, RunError, UsageError
-
-NATIVE = "ppo-native"
-"""The baseline that is trained under highway-env's own reward."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +87,22 @@ class ReportData:
         """The state of the search in one word."""
         return "finished" if self.record.finished else "running" if self.running else "interrupted"
 
-    def entrant(self, *names: str) -> Entrant | None:
-        """Return the driver of the first of these trainings whose policy can be read; None where there is none."""
-        for name in names:
-            if name in self.record.archive.candidates:
-                try:
-                    return entrant_of(self.run.storage, self.record.archive.entry(name), None)
-                except (UsageError, PolicyError):
-                    continue
-        return None
+    def entrant(self, name: str) -> Entrant | None:
+        """Return who drives for a candidate or a trained baseline: its first confirming training, else itself.
+
+        Trainings whose policies cannot be read are passed over; None where there is no other.
+        """
+        found = (self.policy_of(each) for each in (*stand_ins(self.record, name), name))
+        return next((each for each in found if each is not None), None)
+
+    def policy_of(self, training: str) -> Entrant | None:
+        """Return the driver that a training made; None where its policy cannot be read."""
+        if training not in self.record.archive.candidates:
+            return None
+        try:
+            return entrant_of(self.run.storage, self.record.archive.entry(training), None)
+        except (UsageError, PolicyError):
+            return None
 
 
 def gather(run: Run) -> ReportData:
@@ -144,9 +149,8 @@ def _costs(record: SearchRecord) -> Iterator[Cost]:
     by_part = defaultdict(list)
     for name, outcome in record.archive.outcomes.items():
         by_part[_part(record.archive.candidates[name])].append(outcome)
-    order = ("generations", "baselines", "qualifying", "deciding", "confirming", "ablation")
-    for part in sorted(by_part, key=lambda each: (order.index(each) if each in order else len(order), each)):
-        outcomes = by_part[part]
+    parts = ("generations", "baselines", *filter(None, STAGES))
+    for part, outcomes in sorted(by_part.items(), key=lambda each: parts.index(each[0])):
         yield Cost(
             part=part,
             trainings=len(outcomes),
