@@ -1,6 +1,6 @@
 """How numbers and names are put into words, the same everywhere in a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from actors.comparison import Difference
 from actors.messages import Candidate, Fitness, Origin
@@ -20,11 +20,12 @@ NAMES = {
 """What baselines are called; candidates are called by their id."""
 
 
-_AUTHORS: dict[Origin, str] = {
+_AUTHORS: Mapping[Origin, str] = {
     "seed": "the project, as a starting program",
     "user": "the user",
     "evolver": "evolution",
     "llm": "a language model",
+    "imported": "another search, as a starting program",
     "baseline": "the project, as a baseline",
 }
 
