@@ -6,7 +6,8 @@ studio.py, generation.py, examiner.py            designing a generation: propose
 protocols.py, evolver.py, designer.py, reader.py who proposes and reads, without and with a language model
 gate.py, evidence.py, screen.py                  what a program must survive; which programs are worth a trial
 fitness.py, ranking.py                           judgement: one number, and the order of candidates
-bootstrap.py, comparison.py, intervals.py        how exact it is, and who is better than whom
+bootstrap.py, comparison.py, intervals.py        how exact it is, and who is better than whom;
+difference.py                                    when that is shown
 critic.py, rules.py, critique_text.py            critique by numbers: what costs most; in words
 detectors.py, detector_table.py, habits.py       the known hacks by name: thresholds, and what is counted
 drives.py, thresholds.py                         where they look: frame by frame, and where the reward bends

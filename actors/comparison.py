@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.bootstrap import draws_for, interval, student, sway, weights
+from actors.difference import Difference
 from actors.fitness import fitness, scores
 from actors.intervals import wilson
-from actors.message import Message
 from actors.messages import Fitness
 from driving.measures import EpisodeTable, resample, resample_percentiles, summarise
 from search_spaces.errors import RunError
@@ -43,25 +43,6 @@ _COUNT = "episodes"
 
 Drawn = Sequence[Mapping[str, NDArray[np.float64]]]
 """Measures of each replicate in each draw of episodes, float64[B] each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference(Message):
-    """What one driver has more than another, in the unit of the measure.
-
-    Attributes:
-        value: Mean of the one's replicates less the mean of the other's.
-        low: Lower end of its 95 % interval, paired over episodes.
-        high: Upper end.
-        probability_of_improvement: Share of all pairs of replicates in which the one's is the larger, ties counting
-            half (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
-            2021, as rliable has it). With one replicate each it is 0, 0.5 or 1.
-    """
-
-    value: float
-    low: float
-    high: float
-    probability_of_improvement: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,15 +177,21 @@ def intervals(tables: Sequence[EpisodeTable], scenario: Scenario) -> dict[str, t
 
 
 def difference(
-    one: Sequence[EpisodeTable], other: Sequence[EpisodeTable], scenario: Scenario, measure: str = FITNESS
+    one: Sequence[EpisodeTable],
+    other: Sequence[EpisodeTable],
+    scenario: Scenario,
+    measure: str = FITNESS,
+    *,
+    trained: bool = True,
 ) -> Difference | None:
     """Compare two drivers on the same episodes.
 
     Args:
-        one: A driver's episodes, one table for each training seed.
+        one: A trained driver's episodes, one table for each training seed.
         other: Another's, of the same episodes; it may have another number of replicates.
         scenario: The road that both were driven on.
         measure: What is compared: `fitness` or a measure that is no percentile.
+        trained: Whether the other was trained too, so that another training of it would drive otherwise.
 
     Returns:
         What the one has more; None where it is undefined, or for a single episode.
@@ -225,7 +212,8 @@ def difference(
     improvement = float((better.mean() + 1) / 2)
     if ends is None:
         return None
-    return Difference(value=value, low=ends[0], high=ends[1], probability_of_improvement=improvement)
+    alone = len(one) == 1 or (trained and len(other) == 1)
+    return Difference(value=value, low=ends[0], high=ends[1], probability_of_improvement=improvement, alone=alone)
 
 
 def _freedom(one: _Spread, other: _Spread) -> float:

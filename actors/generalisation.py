@@ -9,7 +9,8 @@ left out of every count. (At density 1.5 and more on three lanes, traffic is slo
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from actors.comparison import Difference, difference, judge
+from actors.comparison import difference, judge
+from actors.difference import Difference
 from actors.intervals import wilson
 from actors.message import Message
 from actors.messages import Fitness
@@ -87,7 +88,7 @@ class Lead(Message):
     Attributes:
         over: The other driver.
         ahead: Feasible roads on which the champion's fitness is the higher one.
-        surely: Of those, how many on which the whole 95 % interval of the difference lies above 0.
+        surely: Of those, how many on which that is shown (`Difference.above`).
         roads: Feasible roads on which the two can be compared.
     """
 
@@ -127,16 +128,16 @@ class Generalisation(Message):
         return Lead(
             over=over,
             ahead=sum(each.value > 0 for each in found),
-            surely=sum(each.low > 0 for each in found),
+            surely=sum(each.above for each in found),
             roads=len(found),
         )
 
     def sentence(self) -> str:
         """Say in one sentence where the champion keeps its lead."""
         leads = self.leads()
-        kept = [each for each in leads if each.roads and each.ahead == each.roads]
-        lost = [f"{each.over} ({each.ahead} of {each.roads})" for each in leads if each not in kept]
         feasible = sum(road.feasible for road in self.roads)
+        kept = [each for each in leads if feasible and each.ahead == feasible]
+        lost = [f"{each.over} ({each.ahead} of {feasible})" for each in leads if each not in kept]
         told = f"{self.champion} keeps its lead over {len(kept)} of {len(leads)} others on all {feasible} roads"
         if lost:
             told += f"; not over {', '.join(lost)}"
@@ -227,5 +228,5 @@ def _cell(
         crash_rate=crashes / count,
         crash_low=low,
         crash_high=high,
-        lead=None if is_champion else difference(champions, tables, scenario),
+        lead=None if is_champion else difference(champions, tables, scenario, trained=who not in DRIVERS),
     )

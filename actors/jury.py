@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from actors import finals
 from actors.archive import Baseline
-from actors.comparison import FITNESS, Difference, difference, judge
+from actors.comparison import FITNESS, difference, judge
+from actors.difference import Difference
 from actors.evaluator import evaluate
 from actors.ledger import Ledger
 from actors.messages import Candidate
@@ -127,7 +128,10 @@ class Jury:
         self, mine: Sequence[EpisodeTable], others: Mapping[str, Sequence[EpisodeTable]], measure: str
     ) -> dict[str, Difference]:
         """Return what the champion has more than each other; those for whom that is undefined are absent."""
-        compared = {name: difference(mine, each, self._plan.scenario, measure) for name, each in others.items()}
+        road = self._plan.scenario
+        compared = {
+            name: difference(mine, each, road, measure, trained=name not in DRIVERS) for name, each in others.items()
+        }
         return {name: each for name, each in compared.items() if each is not None}
 
     def _ablation(self, record: SearchRecord, winner: str) -> Ablation:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.message import Message
 from actors.messages import Fitness
 

@@ -98,7 +98,7 @@ class Replay(Message):
         if self.redelivered:
             told += (
                 f"; {self.redelivered} of them differ from what the trial delivered: the machine that trained it "
-                "rounds differently from this one"
+                "rounds differently from this one, or this is not its policy"
             )
         return told
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.generalisation import Compatibility, Generalisation
 from actors.messages import Fitness
 from actors.record import SearchRecord
@@ -40,7 +40,8 @@ def figures(said: Said) -> Iterator[Point]:
                 yield from _ends(f"finals/without/{without.component}", without.difference)
         case Replay():
             yield Point("replay/episodes", said.episodes)
-            yield Point("replay/differing", len(said.differing))
+            if not said.reason:
+                yield Point("replay/differing", len(said.differing))
             yield Point("replay/functions_that_round_differently", len(said.differing_functions))
         case Generalisation():
             yield from _roads(said)

@@ -1,12 +1,12 @@
 """What a search has found, as sentences and tables: who won the finals, by how much, and how much of it was luck."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from rich.console import Console
 from rich.table import Table
 
 from actors.archive import Baseline
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.finals import NATIVE, starting_program
 from actors.messages import Fitness
 from actors.record import SearchRecord
@@ -31,7 +31,7 @@ def fitness_shown(fitness: Fitness) -> str:
 def standing_sentence(standing: Standing) -> str:
     """Return in one line who stands where after a stage."""
     places = [
-        f"{place}. {row.of} {' '.join(each for each in _figures(standing, row) if each)} ({_seeds(row.seeds)})"
+        f"{place}. {row.of} {' '.join(each for each in _figures(standing, row) if each)} ({_measured(row)})"
         for place, row in enumerate(standing.rows, start=1)
     ]
     return f"finals, {standing.stage}: {', '.join(places)}"
@@ -40,7 +40,8 @@ def standing_sentence(standing: Standing) -> str:
 def sentences(record: SearchRecord) -> list[str]:
     """Return the verdict on a search, a sentence each; empty while nobody is judged."""
     if record.confirmed is not None:
-        return _confirmed(record.confirmed, starting_program(record))
+        broken = list(_broken(record.standings.get("confirming")))
+        return [*_confirmed(record.confirmed, starting_program(record)), *broken]
     best = record.archive.top(1)
     if not best or best[0].fitness is None:
         return ["nobody was judged, so that there is no champion"] if record.finished else []
@@ -80,11 +81,10 @@ def _confirmed(confirmed: Confirmation, start: str | None) -> list[str]:
     ]
     nothing = {each: confirmed.differences[each] for each in NOTHING if each in confirmed.differences}
     if nothing:
-        better = all(each.low > 0.0 for each in nothing.values())
         figures = ", ".join(f"{_signed(each)} over {other}" for other, each in nothing.items())
-        said.append(f"{'better' if better else 'NOT shown to be better'} than doing nothing: {figures}")
+        said.append(f"{_than_nothing(nothing.values())} than doing nothing: {figures}")
     careless = {each: confirmed.differences[each] for each in CARELESS if each in confirmed.differences}
-    beaten = [other for other, each in careless.items() if each.low > 0.0]
+    beaten = [other for other, each in careless.items() if each.above]
     for other, difference in confirmed.differences.items():
         if other not in NOTHING and other not in beaten:
             title = f"{other}, the best starting program," if other == start else other
@@ -112,11 +112,36 @@ def _return_too(confirmed: Confirmation, other: str) -> str:
 
 
 def _compared(other: str, difference: Difference) -> str:
-    if difference.low > 0.0:
+    if difference.alone:
+        return f"{_single(difference)} {other} in a single training, and another may turn it: {_signed(difference)}"
+    if difference.above:
         return f"beats {other} by {_signed(difference)}"
-    if difference.high < 0.0:
+    if difference.below:
         return f"loses to {other} by {_signed(difference)}"
     return f"cannot be told apart from {other}: {_signed(difference)}"
+
+
+def _single(difference: Difference) -> str:
+    """Say what the episodes of a single training show."""
+    return "ahead of" if difference.low > 0.0 else "behind" if difference.high < 0.0 else "level with"
+
+
+def _than_nothing(differences: Collection[Difference]) -> str:
+    if all(each.above for each in differences):
+        return "better"
+    ahead = all(each.low > 0.0 for each in differences)
+    return "in a single training better" if ahead else "NOT shown to be better"
+
+
+def _broken(standing: Standing | None) -> Iterator[str]:
+    """Say whose confirming trainings broke: a mean of those that did not is told, and may flatter."""
+    for row in () if standing is None else standing.rows:
+        if row.failed and row.fitness is not None:
+            said = f"{row.failed} of the {row.seeds} confirming trainings of {row.of} broke, and its figure leaves"
+            yield f"{said} {'it' if row.failed == 1 else 'them'} out: {row.reason}"
+        elif row.fitness is None:
+            why = f"its trainings broke: {row.reason}" if row.failed else "a measure of it is undefined"
+            yield f"{row.of} has no figure on the report episodes: {why}"
 
 
 def _against_nothing(fitness: Fitness, baselines: Mapping[str, Baseline]) -> list[str]:
@@ -196,6 +221,10 @@ def _of_seeds(replicates: int, failed: int) -> str:
 
 def _value(fitness: Fitness | None) -> float:
     return -1.0 if fitness is None else fitness.value
+
+
+def _measured(row: StandingRow) -> str:
+    return f"{row.replicates} of {_seeds(row.seeds)}" if row.failed else _seeds(row.seeds)
 
 
 def _seeds(count: int) -> str:

@@ -2,7 +2,7 @@
 
 gather.py, claim.py         the record and the run's files as one value, nothing formatted
 films.py                    films of the same traffic, and of what findings are about
-opening.py, standings.py, course.py, champion.py, evidence.py, elsewhere.py, repeat.py
+opening.py, standings.py, against.py, course.py, champion.py, evidence.py, elsewhere.py, repeat.py
                             its sections, each a function of that value
 document.py, wording.py     what a section is made of; how numbers are put into words
 plots.py, style.py          plots, each for a page and for a phone

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from actors import comparison
-from actors.comparison import Difference
+from actors.conclusion import stand_ins
+from actors.difference import Difference
 from actors.messages import Fitness
 from actors.record import SearchRecord
 from actors.storage import Storage
@@ -26,6 +27,7 @@ class Claim:
         confirmed: Whether it was measured on report episodes over fresh trainings; otherwise on those that selected it.
         episodes: How many episodes each of its trainings drove.
         replicates: How many trainings of it were measured.
+        broken: How many more were to be and broke.
         fitness: Its fitness; None when it was not judged.
         metrics: Its measures, as means over its trainings.
         intervals: Their 95 % intervals; those that are not known are absent.
@@ -37,6 +39,7 @@ class Claim:
     confirmed: bool
     episodes: int
     replicates: int
+    broken: int = 0
     fitness: Fitness | None
     metrics: Mapping[str, float] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -65,6 +68,7 @@ def claim_of(record: SearchRecord, files: Storage, champion: str) -> Claim:
             confirmed=True,
             episodes=confirmed.episodes,
             replicates=confirmed.replicates,
+            broken=_broken(record, champion),
             fitness=confirmed.fitness,
             metrics=comparison.measured(tables, scenario) if tables else {},
             intervals=comparison.intervals(tables, scenario) if tables else {},
@@ -89,13 +93,15 @@ def claim_of(record: SearchRecord, files: Storage, champion: str) -> Claim:
 
 
 def _replicates(record: SearchRecord, files: Storage, champion: str) -> list[EpisodeTable]:
-    """Return the report episodes of the trainings that confirm the champion."""
-    mine = [
-        name
-        for name, each in record.archive.candidates.items()
-        if each.of == champion and each.stage == "confirming" and name in record.archive.outcomes
-    ]
+    """Return the report episodes of the trainings that confirm the champion; those that broke have none."""
+    mine = [each for each in stand_ins(record, champion) if each != champion]
     return [table for name in mine if (table := _table(files, f"candidates/{name}")) is not None]
+
+
+def _broken(record: SearchRecord, champion: str) -> int:
+    standing = record.standings.get("confirming")
+    row = None if standing is None else standing.row(champion)
+    return 0 if row is None else row.failed
 
 
 def _rivals(record: SearchRecord, files: Storage) -> dict[str, EpisodeTable]:

@@ -1,6 +1,6 @@
 """The whole report, in order: what was asked, what came of it, and everything that one may want to look up."""
 
-from orchestrator.report import champion, course, elsewhere, evidence, opening, repeat, standings
+from orchestrator.report import against, champion, course, elsewhere, evidence, opening, repeat, standings
 from orchestrator.report.document import Document
 from orchestrator.report.films import Shot
 from orchestrator.report.gather import ReportData
@@ -25,7 +25,7 @@ def compose(data: ReportData, shots: tuple[Shot, ...], clips: tuple[Shot, ...], 
             opening.verdict(data),
             standings.board(data),
             standings.finals(data),
-            standings.differences(data),
+            against.differences(data),
             course.generations(data),
             course.pareto(data),
             champion.program(data),

@@ -27,7 +27,7 @@ def generalisation(data: ReportData) -> Section:
         columns=(Column("road"), *(Column(named(name), True) for name in names)),
         rows=tuple(rows),
         caption=f"Fitness on {found.episodes} report episodes of each road; below it how far the champion is ahead, "
-        "with a star where that is no matter of chance.",
+        "with a star where the whole 95 % interval of that, over trainings and episodes, lies on one side of zero.",
     )
     return Section("generalisation", title, (Paragraph(_leads(found)), table))
 
@@ -36,8 +36,8 @@ def _leads(found: Generalisation) -> str:
     """Say over whom the champion keeps its lead on the roads that anyone can drive."""
     leads = [each for each in found.leads() if each.over in _MATRIX]
     feasible = sum(road.feasible for road in found.roads)
-    kept = [named(each.over) for each in leads if each.roads and each.ahead == each.roads]
-    lost = [f"{named(each.over)} ({each.ahead} of {each.roads})" for each in leads if each.ahead < each.roads]
+    kept = [named(each.over) for each in leads if feasible and each.ahead == feasible]
+    lost = [f"{named(each.over)} ({each.ahead} of {feasible})" for each in leads if each.ahead < feasible]
     said = [f"Of the {len(found.roads)} roads, {feasible} can be driven with the five actions at all."]
     if kept:
         said.append(f"{found.champion} is ahead of {listed(kept)} on every one of them.")
@@ -50,7 +50,7 @@ def _matrix_cell(cell: Driven, champion: str) -> Cell:
     text = "" if cell.fitness is None else f"{cell.fitness.value:.3f}"
     if cell.name == champion or cell.lead is None:
         return Cell(text, f"{100 * cell.crash_rate:.0f} % crash" if cell.name == champion else "")
-    sure = " *" if cell.lead.low > 0.0 or cell.lead.high < 0.0 else ""
+    sure = " *" if cell.lead.above or cell.lead.below else ""
     return Cell(text, f"{cell.lead.value:+.3f}{sure}")
 
 

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.messages import Fitness
+from actors.upstream_comparison import Replay
 from orchestrator.progress import duration
 from orchestrator.report.claim import Claim
 from orchestrator.report.document import Absent, Block, Facts, Lead, Paragraph, Quote, Section, Tile, Tiles
@@ -36,6 +37,12 @@ _AT_A_GLANCE = (
 """Measures of the champion that are shown large: name, label, unit, and the factor between the two."""
 _EMPTY = frozenset({"slower", "faster", "idle", "left", "right", "random"})
 """Baselines that look at nothing; two of them stand for all."""
+_WORDS = ("better than", "ahead of", "not told apart from", "level with", "behind", "worse than")
+"""How the champion stands to others, from best to worst: what is shown, and what a single training says."""
+_THAN_NOTHING = {"better than": "better than", "ahead of": "ahead of"}
+_SINGLE = (
+    " (who is ahead, level or behind is so in a single training: another may come out 0.05 to 0.07 higher or lower)"
+)
 _STRATEGIES = {
     "evolve": "each generation improves on the best so far",
     "best-of-n": "no generation learns from another (control)",
@@ -103,7 +110,9 @@ def _state(data: ReportData) -> str:
 def _first_sentence(data: ReportData, claim: Claim, fitness: Fitness) -> str:
     measured = counted(claim.episodes, "episode")
     if claim.confirmed:
-        how = f"over {counted(claim.replicates, 'fresh training')}, each measured on {measured} that selected nobody"
+        broken = f" ({claim.broken} more broke and are left out)" if claim.broken else ""
+        how = f"over {counted(claim.replicates, 'fresh training')}{broken}, each measured on {measured} that selected "
+        how += "nobody"
     else:
         how = f"on the {measured} that selected it, so that some of it may be luck"
     score = fitness_text(fitness)
@@ -116,13 +125,14 @@ def _against(differences: Mapping[str, Difference]) -> str:
     parts = []
     nothing = [differences[name] for name in NOTHING if name in differences]
     if nothing:
-        better = all(each.low > 0.0 for each in nothing)
-        parts.append(f"that is {'better' if better else 'NOT shown to be better'} than doing nothing")
-    for words in ("better than", "not told apart from", "worse than"):
-        found = [rival(name) for name, each in differences.items() if name not in _EMPTY and _better(each) == words]
+        words = [_better(each) for each in nothing]
+        worst = next((each for each in reversed(_WORDS) if each in words), "")
+        parts.append(f"that is {_THAN_NOTHING.get(worst, 'NOT shown to be better than')} doing nothing")
+    for each in _WORDS:
+        found = [rival(name) for name, one in differences.items() if name not in _EMPTY and _better(one) == each]
         if found:
-            parts.append(f"{words} {listed(found)}")
-    return "; ".join(parts)
+            parts.append(f"{each} {listed(found)}")
+    return "; ".join(parts) + (_SINGLE if any(each.alone for each in differences.values()) else "")
 
 
 def _by_value(data: ReportData, fitness: Fitness) -> str:
@@ -141,9 +151,10 @@ def _by_value(data: ReportData, fitness: Fitness) -> str:
 
 
 def _better(difference: Difference) -> str:
-    if difference.low > 0.0:
-        return "better than"
-    return "worse than" if difference.high < 0.0 else "not told apart from"
+    """Return one of `_WORDS`."""
+    if difference.alone:
+        return "ahead of" if difference.low > 0.0 else "behind" if difference.high < 0.0 else "level with"
+    return "better than" if difference.above else "worse than" if difference.below else "not told apart from"
 
 
 def _second_sentence(data: ReportData) -> str:
@@ -164,11 +175,21 @@ def _second_sentence(data: ReportData) -> str:
     if replay.differing:
         return (
             f"highway-env itself agrees in {same} of {counted(replay.episodes, 'episode')} to the last bit; this "
-            "machine's arithmetic differs, so that the others decide nothing."
+            f"machine's arithmetic differs, so that the others decide nothing{_redelivered(replay)}."
         )
     return (
         f"highway-env itself agrees: in all {counted(replay.episodes, 'episode')} that the champion drove there again, "
-        "it crashes, lasts and earns exactly the same."
+        f"it crashes, lasts and earns exactly the same{_redelivered(replay)}."
+    )
+
+
+def _redelivered(replay: Replay) -> str:
+    """Say how many of these episodes are not those that the figures are made of."""
+    if not replay.redelivered:
+        return ""
+    return (
+        f", but {replay.redelivered} of these went otherwise in the trial that the figures come from: its machine "
+        "rounds differently, or this is not its policy"
     )
 
 

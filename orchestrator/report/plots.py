@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.outcome import CurvePoint, TracePoint
 from actors.training_record import RESIDUAL
 from orchestrator.report import style
@@ -63,8 +63,8 @@ class Dot:
 
 
 def verdict_colour(difference: Difference) -> str:
-    """Return the colour of a difference: good above zero, bad below, neither where its interval holds zero."""
-    return style.GOOD if difference.low > 0.0 else style.BAD if difference.high < 0.0 else style.MUTED
+    """Return the colour of a difference: good where the one is shown to have more, bad where less, else neither."""
+    return style.GOOD if difference.above else style.BAD if difference.below else style.MUTED
 
 
 def forest(estimates: Sequence[Estimate], quantity: str, *, zero: str = "") -> Plot:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.messages import Candidate, Fitness, Origin
 
 NAMES = {

@@ -1,5 +1,6 @@
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.bootstrap import weights
-from actors.comparison import FITNESS, Difference, difference, draws, intervals, judge, measured
+from actors.comparison import FITNESS, difference, draws, intervals, judge, measured
+from actors.difference import Difference
 from actors.evaluator import evaluate
 from actors.fitness import fitness, scores
 from actors.intervals import wilson
@@ -116,6 +118,22 @@ def test_training_seeds_widen_an_interval_that_one_of_them_knows_nothing_of() ->
     assert alone.low is not None
     assert both.low is not None
     assert both.value - both.low > 2 * (alone.value - alone.low)
+
+
+def test_a_single_training_shows_nothing_of_its_program() -> None:
+    fast, faster = ([episodes(300, seed, crash_rate=0.0, speed=speed) for seed in (1, 2)] for speed in (24.0, 30.0))
+    driver = [episodes(300, 3, crash_rate=0.0, speed=21.0)]
+    assert compared(faster, fast).above
+    assert compared(fast, faster).below
+    for one, other in ((faster[:1], fast), (faster, fast[:1]), (faster[:1], fast[:1])):
+        found = compared(one, other)
+        assert found.low > 0.0
+        assert (found.above, found.below) == (False, False)
+        assert (compared(other, one).above, compared(other, one).below) == (False, False)
+    assert difference(faster, driver, ROAD, trained=False) == replace(compared(faster, driver), alone=False)
+    alone = difference(faster[:1], driver, ROAD, trained=False)
+    assert alone is not None
+    assert alone.alone
 
 
 def test_probability_of_improvement_counts_pairs_of_trainings() -> None:

@@ -50,7 +50,7 @@ def test_leads_are_paired_differences_of_the_fitness(found: Generalisation) -> N
     mine = [run_episodes(road.scenario, seeds, each) for each in DRIVEN["g01-c02"]]
     slower = [run_episodes(road.scenario, seeds, driver_named("slower"))]
     cell = next(cell for cell in road.cells if cell.name == "slower")
-    assert cell.lead == difference(mine, slower, road.scenario)
+    assert cell.lead == difference(mine, slower, road.scenario, trained=False)
     assert cell.crash_rate == slower[0].columns["crashed"].mean()
     assert road.cells[0].fitness is not None
     assert cell.fitness is not None
@@ -65,6 +65,13 @@ def test_the_lead_counts_feasible_roads_alone(found: Generalisation) -> None:
     faster = next(lead for lead in found.leads() if lead.over == "faster")
     assert mobil.ahead == mobil.surely == 0
     assert faster.ahead == faster.roads == len(ROADS)
+    assert "mobil (0 of 7)" in found.sentence()
+    unknown = tuple(
+        replace(road, cells=tuple(replace(each, lead=None) if each.name == "faster" else each for each in road.cells))
+        for road in found.roads[:1]
+    )
+    partly = replace(found, roads=(*unknown, *found.roads[1:]))
+    assert f"faster ({len(ROADS) - 1} of {len(ROADS)})" in partly.sentence()
     everywhere = replace(found, roads=tuple(replace(road, feasible=True) for road in found.roads))
     assert {lead.roads for lead in everywhere.leads()} == {len(ROADS) + 1}
 

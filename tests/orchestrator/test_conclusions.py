@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.generalisation import Cell, Compatibility, Generalisation, Road
 from actors.message import Message
 from actors.messages import Fitness

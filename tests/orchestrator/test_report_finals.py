@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.comparison import Difference
 from actors.detector_table import DETECTORS
+from actors.difference import Difference
 from actors.generalisation import Cell, Compatibility, Generalisation, Road
 from actors.message import Message
 from actors.messages import Critique, Finding, Fitness, Opinion
@@ -15,7 +15,7 @@ from actors.upstream_comparison import EpisodeDifference, Replay
 from driving.drivers import driver_named, run_episodes
 from driving.episodes import to_parquet
 from driving.lampilot import LampilotScores
-from orchestrator.report import champion, elsewhere, evidence, opening, standings
+from orchestrator.report import against, champion, elsewhere, evidence, opening, plots, standings, style
 from orchestrator.report.document import Document, Section
 from orchestrator.report.films import clips
 from orchestrator.report.gather import ReportData, gather
@@ -132,7 +132,7 @@ def gathered(folder: Path, **said: Message | None) -> ReportData:
         script.files.write(f"baselines/{name}.parquet", to_parquet(episodes))
     for kind, message in (SAID | said).items():
         if message is not None:
-            script.journal.append(kind, message.to_json())
+            script.journal.append("standing" if isinstance(message, Standing) else kind, message.to_json())
     script.finish("g00-c00")
     script.close()
     return gather(find_run(str(folder)))
@@ -171,9 +171,26 @@ def test_without_a_confirmation_the_selection_is_compared_and_called_luck(tmp_pa
     data = gathered(tmp_path / "run", confirmed=None, replayed=None)
     text = text_of(opening.verdict(data))
     assert "on the 500 episodes that selected it, so that some of it may be luck" in text
-    assert "not told apart from IDM + MOBIL" in text
+    assert "level with IDM + MOBIL (who is ahead, level or behind is so in a single training: another may" in text
+    assert "better than" not in text
     assert "highway-env itself has not been asked" in text
-    assert "against" in text_of(standings.differences(data))
+    text = text_of(against.differences(data))
+    assert "another training may come out 0.05 to 0.07 higher or lower, so that it shows nothing" in text
+    assert data.claim is not None
+    assert {plots.verdict_colour(each) for each in data.claim.differences.values()} == {style.MUTED}
+
+
+def test_trainings_that_broke_are_told_beside_the_figure(tmp_path: Path) -> None:
+    row = standing_row("g00-c00", 0.52, replicates=3, failed=2, reason="inf")
+    confirmed = replace(CONFIRMED, replicates=3)
+    data = gathered(tmp_path / "run", confirmed=confirmed, broken=Standing(stage="confirming", rows=(row,)))
+    assert "over 3 fresh trainings (2 more broke and are left out), each" in text_of(opening.verdict(data))
+    assert "| **3 of 5** |" in text_of(standings.finals(data))
+
+
+def test_episodes_that_the_trial_had_driven_otherwise_are_told(tmp_path: Path) -> None:
+    data = gathered(tmp_path / "run", replayed=replace(SAID["replayed"], redelivered=7))  # type: ignore[type-var]
+    assert "exactly the same, but 7 of these went otherwise in the trial" in text_of(opening.verdict(data))
 
 
 def test_the_finals_show_stages_and_shrinkage(data: ReportData) -> None:
@@ -184,7 +201,7 @@ def test_the_finals_show_stages_and_shrinkage(data: ReportData) -> None:
 
 
 def test_differences_are_paired_with_intervals_and_chances(data: ReportData) -> None:
-    text = text_of(standings.differences(data))
+    text = text_of(against.differences(data))
     assert "| native-reward PPO | +0.200 (+0.170 to +0.230) | 80 % | +1.50 (+1.47 to +1.53) |" in text
 
 

@@ -8,7 +8,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.messages import Fitness
 from actors.outcome import Outcome
 from actors.standings import Ablation, AblationRow, Confirmation, Standing, StandingRow

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from actors.archive import Baseline
-from actors.comparison import Difference
+from actors.difference import Difference
 from actors.messages import Fitness
 from actors.record import SearchRecord
 from actors.standings import Ablation, AblationRow, Confirmation, Standing, StandingRow
@@ -82,6 +82,45 @@ def test_what_is_not_shown_is_not_claimed() -> None:
     assert "nothing is claimed" in only
 
 
+def test_a_single_training_beats_nobody() -> None:
+    single = {
+        name: replace(more(value), alone=True)
+        for name, value in {
+            "slower": 0.5,
+            "idle": 0.4,
+            "faster": 0.3,
+            "ppo-native": 0.1,
+            "idm": -0.1,
+            "mobil": 0,
+        }.items()
+    }
+    said = sentences(searched(confirmed=confirmed(replicates=1, differences=single), finished=True))
+    assert said[1].startswith("in a single training better than doing nothing: +0.500")
+    assert said[2:6] == [
+        "ahead of faster in a single training, and another may turn it: +0.300 [+0.250, +0.350]",
+        "ahead of ppo-native in a single training, and another may turn it: +0.100 [+0.050, +0.150], and +1.00 "
+        "[+0.95, +1.05] of highway-env's own return",
+        "behind idm in a single training, and another may turn it: -0.100 [-0.150, -0.050]",
+        "level with mobil in a single training, and another may turn it: +0.000 [-0.050, +0.050]",
+    ]
+    assert not any("beats" in each for each in said)
+
+
+def test_trainings_that_broke_are_not_passed_over() -> None:
+    rows = (
+        StandingRow(of="g01-c00", fitness=fitness(0.51), replicates=3, failed=2, reason=HOSTILE),
+        StandingRow(of="ppo-native", fitness=fitness(0.3), replicates=5),
+        StandingRow(of="ppo-hand-tuned", fitness=None, replicates=0, failed=5, reason="the trial died"),
+    )
+    standings = {"confirming": Standing(stage="confirming", rows=rows)}
+    record = searched(confirmed=confirmed(replicates=3), standings=standings, finished=True)
+    assert sentences(record)[-2:] == [
+        f"2 of the 5 confirming trainings of g01-c00 broke, and its figure leaves them out: {HOSTILE}",
+        "ppo-hand-tuned has no figure on the report episodes: its trainings broke: the trial died",
+    ]
+    assert "\x1b" not in printed(record)
+
+
 def test_without_finals_the_figure_is_called_what_it_is() -> None:
     baselines = {name: Baseline(name=name, metrics={}, fitness=fitness(0.01)) for name in ("slower", "idle")}
     record = searched(finished=True, champion="g01-c00")
@@ -105,7 +144,7 @@ def test_standings_and_components_are_shown_and_untrusted_text_is_escaped() -> N
     standing = Standing(stage="qualifying", rows=rows)
     assert standing_sentence(standing) == (
         "finals, qualifying: 1. g01-c00 0.400 [0.300, 0.500] (3 training seeds), "
-        "2. g00-c01 0.300 [0.200, 0.400] (3 training seeds), 3. g00-c02 out (3 training seeds)"
+        "2. g00-c01 0.300 [0.200, 0.400] (2 of 3 training seeds), 3. g00-c02 out (0 of 3 training seeds)"
     )
     ablation = Ablation(
         champion="g01-c00",
