@@ -186,11 +186,7 @@ def measure(
         replace(base, candidate_id=name, source=source, seed=derived_seed(seed, name))
         for name, source in sources.items()
     ]
-    outcomes: dict[str, Outcome] = {}
-    started = time.perf_counter()
-    for outcome in train(assignments, processes):
-        outcomes[outcome.candidate_id] = outcome
-        print(f"  {len(outcomes)} of {len(assignments)} trained, {time.perf_counter() - started:.0f} s", flush=True)
+    outcomes = _outcomes(assignments, processes)
     values = {
         name: None if (judged := fitness(each.metrics)) is None else judged.value for name, each in outcomes.items()
     }
@@ -199,24 +195,32 @@ def measure(
         replace(case, fitness=values[name]) for name, case in cases.items() if outcomes[name].status != "failed"
     ]
     calibration = calibrate(judged_cases, {} if native is None else {"drawn": native})
-    rows = [
-        {
-            **cases[name].to_json(),
-            "how": each.how,
-            "source": each.program.source,
-            "status": outcomes[name].status,
-            "fitness": values[name],
-            "metrics": dict(outcomes[name].metrics),
-        }
-        for name, each in zip(cases, drawn, strict=True)
-    ]
-    thresholds = {rule: threshold(judged_cases, rule, native) for rule in RULES}
     return calibration, {
         "native": native,
         "calibration": calibration.to_json(),
-        "thresholds": thresholds,
-        "programs": rows,
+        "thresholds": {rule: threshold(judged_cases, rule, native) for rule in RULES},
+        "programs": [
+            {
+                **cases[name].to_json(),
+                "how": each.how,
+                "source": each.program.source,
+                "status": outcomes[name].status,
+                "fitness": values[name],
+                "metrics": dict(outcomes[name].metrics),
+            }
+            for name, each in zip(cases, drawn, strict=True)
+        ],
     }
+
+
+def _outcomes(assignments: Sequence[Assignment], processes: int) -> dict[str, Outcome]:
+    """Train all, a line of progress for each; return their outcomes by name."""
+    outcomes: dict[str, Outcome] = {}
+    started = time.perf_counter()
+    for outcome in train(assignments, processes):
+        outcomes[outcome.candidate_id] = outcome
+        print(f"  {len(outcomes)} of {len(assignments)} trained, {time.perf_counter() - started:.0f} s", flush=True)
+    return outcomes
 
 
 def _score(rule: str) -> str:
