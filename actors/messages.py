@@ -69,7 +69,7 @@ class Candidate(Message):
 
     Attributes:
         id: `g01-c03` (generations and candidates count from 0), a baseline's name such as `ppo-native`, or, for a
-            replicate or an ablation, what it repeats with a suffix, such as `g01-c03-r2`.
+            replicate or an ablation, what it repeats with a suffix (`finals.replicate_id`).
         generation: Its generation from 0; -1 for all but those that compete.
         role: Whether it competes, is there to be compared with, repeats one of these with another training seed
             (`replicate`), or is the champion without one component (`ablation`).
@@ -84,7 +84,7 @@ class Candidate(Message):
         warnings: Why the gate refused what was trained all the same; of older runs, what it warned about.
         lint: What the reward linter found before training.
         of: For a replicate or an ablation, whom it repeats; None otherwise.
-        stage: Stage of the finals that it belongs to; empty outside.
+        stage: Stage of the finals that it belongs to (`standings.Stage`); empty outside.
         steps: Environment steps that it is trained for; None: those of the plan.
         seed_set: Episodes that it is measured on.
     """
@@ -110,12 +110,12 @@ class Candidate(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal(Message):
-    """A proposal that the language or the gate turned down; it is no candidate.
+    """A proposal that language, gate or linter turned down; it is no candidate.
 
     Attributes:
         id: `g01-r007`.
         generation: Generation that it was proposed for.
-        code: Stable reason code: `E_...` of the language, `GATE_...` of the gate.
+        code: Stable reason code: `E_...` of the language, `GATE_...` of the gate, `LINT_...` of the linter.
         reason: One sentence with numbers.
         origin: Who proposed it.
         line: Line of the source, from 1, where there is one.

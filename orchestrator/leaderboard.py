@@ -53,7 +53,8 @@ class Row:
         name: Candidate id or baseline name.
         role: `candidate` or `baseline`.
         generation: Generation; None for a baseline.
-        status: `trained`, `faulted`, `failed`, `training` or `waiting`.
+        status: Of a candidate, what its outcome says, else `training` or `waiting`; of a baseline `trained`, or
+            `unjudged` where a measure that its fitness needs is undefined.
         reason: Why it is not trained; empty otherwise.
         fitness: Fitness; None where there is none.
         metrics: Measures; undefined ones are absent.
