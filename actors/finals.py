@@ -28,7 +28,7 @@ TRAINED_BASELINES: Mapping[str, str] = MappingProxyType({NATIVE: "", "ppo-hand-t
 """Baselines that are trained as candidates are, by name: PPO under highway-env's own reward, for which there is no
 program, and PPO under a reward tuned by hand."""
 
-_LETTERS: dict[Stage, str] = {"qualifying": "q", "deciding": "d", "confirming": "r"}
+_LETTERS: Mapping[Stage, str] = MappingProxyType({"qualifying": "q", "deciding": "d", "confirming": "r"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def trained_baselines(plan: SearchPlan) -> Iterator[Candidate]:
     """Yield what candidates are compared with and is trained as they are.
 
     Raises:
-        RunError: The reward tuned by hand is no program.
+        RunError: The language refuses the reward tuned by hand.
     """
     for name, text in TRAINED_BASELINES.items():
         program = compile_program(text) if text else None
@@ -126,13 +126,23 @@ def members(record: SearchRecord, stage: Stage, of: str) -> list[Candidate]:
     return sorted(found, key=lambda each: (len(each.id), each.id))
 
 
+def replicate_id(of: str, stage: Stage, number: int) -> str:
+    """Return the id of a training of a finalist, such as `g03-c01-q0`; trainings count from 0."""
+    return f"{of}-{_LETTERS[stage]}{number}"
+
+
 def whole(plan: SearchPlan, winner: str) -> str:
     """Return the training that the champion without a component is compared with: same seed, same steps."""
-    return f"{winner}-q0" if plan.finals.ablate == plan.finals.steps else f"{winner}-whole"
+    same = plan.finals.ablate == plan.finals.steps
+    return replicate_id(winner, "qualifying", 0) if same else f"{winner}-whole"
 
 
 def ablations(plan: SearchPlan, record: SearchRecord, winner: str) -> tuple[list[Candidate], dict[str, str]]:
-    """Return the champion without each component, and by component why there is no such program."""
+    """Return the champion without each component, and by component why there is no such program.
+
+    Raises:
+        RunError: The language refuses the champion's program, so that the journal is not what this project wrote.
+    """
     if not plan.finals.ablate:
         return [], {}
     source = record.archive.candidates[winner].source
@@ -140,8 +150,9 @@ def ablations(plan: SearchPlan, record: SearchRecord, winner: str) -> tuple[list
     if not isinstance(program, RewardProgram):
         raise RunError(f"the program of {winner} in the journal is refused: {program.code}: {program.message}")
     trained, skipped = [], {}
-    if whole(plan, winner) != f"{winner}-q0":
-        trained.append(_ablated(plan, winner, whole(plan, winner), program, ""))
+    compared = whole(plan, winner)
+    if compared != replicate_id(winner, "qualifying", 0):
+        trained.append(_ablated(plan, winner, compared, program, ""))
     for name in program.component_names:
         left = without_component(program, name)
         if isinstance(left, str):
@@ -232,7 +243,7 @@ def _concluded(plan: SearchPlan, record: SearchRecord) -> bool:
 
 def _replicate(plan: SearchPlan, record: SearchRecord, stage: Stage, of: str, number: int) -> Candidate:
     original = record.archive.candidates[of]
-    identity = f"{of}-{_LETTERS[stage]}{number}"
+    identity = replicate_id(of, stage, number)
     seed_set: SeedSetName = "report" if stage == "confirming" else "finals"
     return Candidate(
         id=identity,
@@ -258,7 +269,7 @@ def _ablated(plan: SearchPlan, winner: str, identity: str, program: RewardProgra
         role="ablation",
         source=program.source,
         digest=program.digest,
-        seed=derived_seed(plan.seed, f"{winner}-q0"),
+        seed=derived_seed(plan.seed, replicate_id(winner, "qualifying", 0)),
         parents=(winner,),
         origin="evolver",
         move=f"without {dropped}" if dropped else "whole",
