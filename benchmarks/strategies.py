@@ -103,7 +103,7 @@ def row_of(folder: Path, strategy: str, seed: int) -> dict[str, Any] | None:
         return None
     confirmed = record.confirmed
     found = repeat_of(folder.name, record).to_json()
-    for name in ("finished", "steps_to_reach", "run"):
+    for name in ("finished", "steps_to_reach", "run", "confirmed_steps"):
         del found[name]
     return {
         "strategy": strategy,

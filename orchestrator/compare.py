@@ -5,6 +5,8 @@ champions on report episodes, which selected nobody; without finals there is onl
 is inflated by it. `actors/aggregate.py` holds the statistics.
 """
 
+import hashlib
+import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +40,7 @@ class Repeat(Message):
         selection: The champion's fitness when it was selected.
         finals: Its fitness in the finals that made it champion; None without finals.
         confirmed: Its fitness on report episodes, from trainings of their own; None without finals.
+        confirmed_steps: Environment steps of each of these trainings.
         search_steps: Environment steps of the candidates of all generations.
         finals_steps: Environment steps of the finals up to the champion.
         steps_to_reach: Environment steps until a candidate had the fitness that was asked for; None: none had.
@@ -51,6 +54,7 @@ class Repeat(Message):
     selection: float | None
     finals: float | None
     confirmed: float | None
+    confirmed_steps: int | None = None
     search_steps: int
     finals_steps: int
     steps_to_reach: int | None = None
@@ -65,7 +69,7 @@ class Group(Message):
         name: Its strategy, and other settings in which groups differ.
         repeats: The searches, in the order of their seeds.
         scored: How many of them count: finished, with a champion that was measured.
-        search_steps: Mean environment steps of the candidates.
+        search_steps: Mean environment steps of the candidates, over the repeats that finished, if any has.
         finals_steps: Mean environment steps of the finals.
         mean: Mean fitness; None where no repeat counts.
         iqm: Interquartile mean.
@@ -156,6 +160,7 @@ def repeat_of(run: str, record: SearchRecord, reach: float | None = None) -> Rep
         selection=judged.value if judged is not None else None,
         finals=confirmed.finals if confirmed is not None else None,
         confirmed=confirmed.fitness.value if confirmed is not None and confirmed.fitness is not None else None,
+        confirmed_steps=None if confirmed is None else confirmed.steps,
         search_steps=searched,
         finals_steps=finals,
         steps_to_reach=reached,
@@ -165,13 +170,14 @@ def repeat_of(run: str, record: SearchRecord, reach: float | None = None) -> Rep
 
 def _group(name: str, repeats: Sequence[Repeat], figure: str, first: Group | None) -> Group:
     scores = _scores(repeats, figure)
+    paid = [each for each in repeats if each.finished] or repeats
     others = _scores(first.repeats, figure) if first is not None else []
     return Group(
         name=name,
         repeats=tuple(sorted(repeats, key=lambda each: each.seed)),
         scored=len(scores),
-        search_steps=statistics.fmean(each.search_steps for each in repeats),
-        finals_steps=statistics.fmean(each.finals_steps for each in repeats),
+        search_steps=statistics.fmean(each.search_steps for each in paid),
+        finals_steps=statistics.fmean(each.finals_steps for each in paid),
         mean=mean(scores) if scores else None,
         iqm=interquartile_mean(scores) if scores else None,
         best=max(scores, default=None),
@@ -188,7 +194,15 @@ def _asked(record: SearchRecord) -> dict[str, object]:
     """Return what a search was asked, without what differs between repeats."""
     plan: dict[str, Any] = {} if record.plan is None else record.plan.to_json()
     asked = {name: value for name, value in settings(plan) if name not in _OF_A_REPEAT}
-    return {**asked, "start_from": plan.get("start_from", [])}
+    given = {name: plan.get(name, []) for name in ("start_from", "imported")}
+    return {**asked, **{name: _programs(each) for name, each in given.items()}}
+
+
+def _programs(given: Sequence[object]) -> str:
+    """Name the programs that a search was given: the same ones alike, others otherwise."""
+    if not given:
+        return "none"
+    return f"{len(given)} ({hashlib.sha256(json.dumps(given).encode()).hexdigest()[:8]})"
 
 
 def _names(plans: Sequence[Mapping[str, object]]) -> list[str]:
@@ -205,14 +219,19 @@ def _names(plans: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _refuse_incomparable(records: Mapping[str, SearchRecord]) -> None:
-    roads, digests = {}, {}
+    roads, digests, episodes = {}, {}, {}
     for name, record in records.items():
         if record.plan is None:
             raise UsageError(f"compare: {name} has not started; expected searches with results")
         roads[name] = str(record.plan.scenario.to_json())
+        episodes[name] = str(record.plan.held_out)
         if record.confirmed is not None:
             digests[name] = record.confirmed.seeds_digest
-    for what, found in (("drive on different roads", roads), ("met different traffic (seed sets)", digests)):
+    for what, found in (
+        ("drive on different roads", roads),
+        ("met different traffic (held_out)", episodes),
+        ("met different traffic (seed sets)", digests),
+    ):
         one = next(iter(found), "")
         other = next((name for name in found if found[name] != found[one]), None)
         if other is not None:
@@ -252,3 +271,14 @@ def _about_groups(groups: Sequence[Group]) -> Iterator[str]:
                 f"{group.name} used {compute / base - 1:+.0%} environment steps compared with {first.name}: this is no "
                 "comparison at equal compute"
             )
+        trained, like = _confirmed_steps(group), _confirmed_steps(first)
+        if trained and like and abs(trained / like - 1) > TOLERANCE:
+            yield (
+                f"{group.name}: champions were trained for {trained:,.0f} environment steps to be confirmed, those of "
+                f"{first.name} for {like:,.0f}: that alone may make the difference"
+            )
+
+
+def _confirmed_steps(group: Group) -> float | None:
+    steps = [each.confirmed_steps for each in group.repeats if each.confirmed_steps is not None]
+    return statistics.fmean(steps) if steps else None

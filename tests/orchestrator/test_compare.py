@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from actors.aggregate import improvement, interquartile_mean
 from actors.archive import Archive
 from actors.messages import Fitness
-from actors.plan import FinalsSettings
+from actors.plan import FinalsSettings, ImportedProgram
 from actors.record import SearchRecord
 from actors.standings import Confirmation
 from orchestrator.cli import build_app
@@ -120,6 +120,40 @@ def test_compute_that_differs_is_said() -> None:
     assert not any("environment steps" in each for each in within.warnings)
 
 
+def test_searches_that_did_not_finish_do_not_thin_out_the_compute() -> None:
+    """A group is as dear as the searches whose champions count."""
+    dear = repeats("random", [*RANDOM, 0.4, 0.4], steps=200_000)
+    for name in ("random-5", "random-6"):
+        archive = replace(dear[name].archive, outcomes={})
+        dear[name] = replace(dear[name], archive=archive, finished=False)
+    compared = compare({**repeats("evolve", [*EVOLVE]), **dear})
+    assert (compared.groups[1].search_steps, compared.groups[1].finals_steps) == (600_000, 200_000)
+    assert any("+100% environment steps" in each for each in compared.warnings)
+
+
+def test_champions_that_were_confirmed_after_longer_trainings_are_told() -> None:
+    longer = repeats("random", [*RANDOM])
+    for name, each in longer.items():
+        assert each.confirmed is not None
+        longer[name] = replace(each, confirmed=replace(each.confirmed, steps=300_000))
+    (warning,) = compare({**repeats("evolve", [*EVOLVE]), **longer}).warnings
+    assert "random: champions were trained for 300,000 environment steps to be confirmed" in warning
+
+
+def test_a_search_that_was_given_programs_is_no_repeat_of_one_that_was_not() -> None:
+    given = ImportedProgram(name="night-owl/g01-c00", source="def compute_reward(state): ...")
+    records = {
+        **repeats("evolve", [*EVOLVE]),
+        "told": record(7, 0.5, imported=(given,)),
+        "told-otherwise": record(8, 0.6, imported=(replace(given, source="another"),)),
+        "started": record(9, 0.6, start_from=("mine",)),
+    }
+    names = [each.name for each in compare(records).groups]
+    assert len(names) == len(set(names)) == 4
+    assert names[0] == "evolve, start_from none, imported none"
+    assert names[1].startswith("evolve, start_from none, imported 1 (")
+
+
 def test_few_repeats_and_repeated_seeds_are_said() -> None:
     again = {"again": replace(record(0, 0.4, strategy="evolve"))}
     (warning, few) = compare({**repeats("evolve", [0.4]), **again}).warnings
@@ -159,6 +193,8 @@ def test_other_roads_and_other_traffic_are_refused() -> None:
     other = replace(other, confirmed=replace(other.confirmed, seeds_digest="another"))
     with pytest.raises(UsageError, match="a and b met different traffic"):
         compare({"a": record(0, 0.4), "b": other})
+    with pytest.raises(UsageError, match=r"a and b met different traffic \(held_out\)"):
+        compare({"a": record(0, 0.4), "b": record(1, 0.4, held_out=50)})
     with pytest.raises(UsageError, match="c has not started"):
         compare({"c": SearchRecord()})
 
