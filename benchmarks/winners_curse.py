@@ -28,6 +28,7 @@ from scipy.stats import t as student
 
 from actors.comparison import judge
 from actors.evaluator import PolicyDriver, evaluate
+from actors.finals import decider
 from actors.generation import derived_seed
 from actors.messages import Assignment
 from actors.plan import SearchPlan
@@ -89,6 +90,8 @@ def retrainings(record: SearchRecord, plan: SearchPlan, seeds: int) -> Iterator[
         "confirmed_again": REPORT.seeds(held_out),
         "confirmed_elsewhere": further,
     }
+    if decider(plan) == "qualifying" and plan.finals.steps != plan.finals.leader_steps:
+        del finals["finals_again"]  # the finals chose after trainings of another length
     for name, steps, episodes in (
         ("again", plan.steps, {"selection_again": SELECTION.seeds(held_out)}),
         ("anew", plan.finals.leader_steps, finals),
@@ -153,6 +156,18 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def distinct(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows whose trainings are their own.
+
+    Strategies begin alike: of one seed, two of them may find the same champion in the first generation, by the same
+    trainings, and to count its luck twice would make the interval too narrow.
+    """
+    found: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in rows:
+        found.setdefault((row["seed"], row["champion"], row["selection"]), row)
+    return list(found.values())
+
+
 def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print each search's scores and the mean shrinkages."""
     columns = ("selection", "selection_again", "finals", "finals_again", "confirmed", "confirmed_again")
@@ -161,8 +176,11 @@ def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
         cells = "".join(f"{row[name]:17.3f}" if row.get(name) is not None else f"{'':17}" for name in columns)
         print(f"{row['strategy']}-{row['seed']}".ljust(14) + f"{row['champion']:>10}{cells}")
     print("\nshrinkage: score less that of fresh trainings, mean over searches with 95 % interval")
+    counted = distinct(rows)
+    if len(counted) < len(rows):
+        print(f"  {len(rows) - len(counted)} searches found a champion that another one had found before: counted once")
     for name, (_, _, title) in SHRINKAGES.items():
-        values = [row[name] for row in rows if name in row]
+        values = [row[name] for row in counted if name in row]
         if len(values) < 2:
             print(f"  {title:36} too few searches")
             continue

@@ -5,7 +5,7 @@
 Every reward of `tests/cases/zoo/` is judged by gate and linter, then trained despite both, on several training seeds,
 beside PPO under highway-env's own reward. What the detectors find in most trainings counts as found. Fitness and
 difference have 95 % intervals over training seeds and episodes; a reward is above the native one where the whole
-interval of the difference is.
+interval of the difference is, and below it likewise.
 """
 
 import argparse
@@ -150,6 +150,7 @@ def conclude(
         "fitness": fitness and {"value": fitness.value, "low": fitness.low, "high": fitness.high},
         "difference": against and {"value": against.value, "low": against.low, "high": against.high},
         "above_native": against is not None and against.low > 0.0,
+        "below_native": against is not None and against.below,
     }
 
 
@@ -187,8 +188,39 @@ def measure(rewards: Mapping[str, RewardProgram], steps: int, seeds: int, proces
     return {name: conclude(rewards.get(name), trained[name], native, expected.get(name, {})) for name in sources}
 
 
+def sentences(said: Mapping[str, Any]) -> Iterator[str]:
+    """Yield who is above the native reward, who may be, and who is named by nothing."""
+    if not said[NATIVE]["trainings"]:
+        yield "the native reward was never trained to its end, so that nothing can be compared with it"
+        return
+    rewards = {name: each for name, each in said.items() if name != NATIVE}
+    for words, found in (
+        ("above the native reward", [name for name, each in rewards.items() if each["above_native"]]),
+        (
+            "shown to be neither above nor below it",
+            [name for name, each in rewards.items() if not each["above_native"] and not each["below_native"]],
+        ),
+        ("named by nothing", [name for name, each in rewards.items() if not _named(each)]),
+    ):
+        yield f"{words}: {', '.join(found) or 'none'}"
+
+
+def shown(said: Mapping[str, Any]) -> bool:
+    """Return whether the native reward was trained, no reward ends above it, and something names each."""
+    rewards = [each for name, each in said.items() if name != NATIVE]
+    return bool(said[NATIVE]["trainings"]) and all(_named(each) and not each["above_native"] for each in rewards)
+
+
+def _named(said: Mapping[str, Any]) -> bool:
+    return bool(said["gate"] or said["linter"] or said["detectors"])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write; the exit status is 1 where a reward ends above the native one or nothing names it."""
+    """Measure, print and write.
+
+    The exit status is 1 where a reward ends above the native one, where nothing names it, and where the native one was
+    never trained, so that nothing is known.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=300_000)
     parser.add_argument("--seeds", type=int, default=3)
@@ -202,15 +234,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print()
     for name, each in said.items():
         print(line(name, each))
-    rewards = {name: each for name, each in said.items() if name != NATIVE}
-    above = [name for name, each in rewards.items() if each["above_native"]]
-    unnamed = [name for name, each in rewards.items() if not (each["gate"] or each["linter"] or each["detectors"])]
-    print(f"\nabove the native reward: {', '.join(above) or 'none'}; named by nothing: {', '.join(unnamed) or 'none'}")
+    print()
+    for sentence in sentences(said):
+        print(sentence)
     settings = {"steps": asked.steps, "seeds": asked.seeds, "episodes": HELD_OUT}
     asked.out.parent.mkdir(exist_ok=True, parents=True)
     asked.out.write_text(json.dumps({"settings": settings, "rewards": said}, indent=2, allow_nan=False) + "\n")
     print(f"written to {asked.out}")
-    return 1 if above or unnamed else 0
+    return 0 if shown(said) else 1
 
 
 if __name__ == "__main__":

@@ -10,7 +10,15 @@ from scipy.stats import ttest_1samp
 from actors.generation import derived_seed
 from actors.plan import FinalsSettings
 from benchmarks.strategies import BUDGET, STRATEGIES, keep, known, row_of, search_once
-from benchmarks.winners_curse import SHRINKAGES, first_finished, interval, print_table, retrain, retrainings
+from benchmarks.winners_curse import (
+    SHRINKAGES,
+    distinct,
+    first_finished,
+    interval,
+    print_table,
+    retrain,
+    retrainings,
+)
 from orchestrator.config import load_config
 from orchestrator.runs import find_run
 from search_spaces.errors import UsageError
@@ -110,6 +118,15 @@ def test_the_first_to_finish_are_trained_again_with_seeds_of_their_own(out: Path
     assert not met & set(asked[-1].episodes["confirmed_elsewhere"])
 
 
+def test_a_figure_is_only_compared_with_that_of_trainings_as_long(out: Path) -> None:
+    record = first_finished(out, 1)[0].record()
+    assert record.plan is not None
+    longer = replace(record.plan, finals=replace(FINALS, leader_steps=512))
+    search, finals = list(retrainings(record, longer, 1))
+    assert (search.assignment.steps, finals.assignment.steps) == (256, 512)
+    assert set(finals.episodes) == {"confirmed_again", "confirmed_elsewhere"}
+
+
 def test_a_champion_is_really_trained_again(out: Path) -> None:
     record = first_finished(out, 1)[0].record()
     assert record.plan is not None
@@ -133,6 +150,17 @@ def test_the_table_says_whether_zero_is_inside(capsys: pytest.CaptureFixture[str
     assert "0 is outside" in lines[SHRINKAGES["of_selection"][2][:20]]
     assert "0 is inside" in lines[SHRINKAGES["of_confirmed"][2][:20]]
     assert "too few" in lines[SHRINKAGES["of_finals"][2][:20]]
+
+
+def test_a_champion_that_two_strategies_found_by_the_same_trainings_counts_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = {"seed": 3, "champion": "g00-c01", "selection": 0.5, "confirmed": 0.4}
+    rows = [{**row, "strategy": name, "of_selection": 0.1} for name in ("evolve", "best-of-n")]
+    rows += [{**rows[0], "seed": 4, "of_selection": 0.2}, {**rows[0], "selection": 0.51, "of_selection": 0.3}]
+    assert [each["of_selection"] for each in distinct(rows)] == [0.1, 0.2, 0.3]
+    print_table(rows)
+    assert "1 searches found a champion that another one had found before" in capsys.readouterr().out
 
 
 def test_the_interval_is_that_of_a_t_test() -> None:
