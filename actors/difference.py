@@ -1,11 +1,14 @@
 """What one driver has more than another, and when that is shown.
 
-A claim of the kind "better than" is made by `above` and `below` alone, wherever it is made.
+A claim of the kind "better than" is made by `above` and `below` alone, wherever it is made; `words` are those for it.
 """
 
 from dataclasses import dataclass
 
 from actors.message import Message
+
+WORDS = ("better than", "ahead of", "not told apart from", "level with", "behind", "worse than")
+"""How the one stands to the other, from best to worst: what is shown, and between that what a single training says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +41,11 @@ class Difference(Message):
     def below(self) -> bool:
         """Whether the one is shown to have less, likewise."""
         return self.high < 0.0 and not self.alone
+
+    @property
+    def words(self) -> str:
+        """How the one stands to the other: one of `WORDS`."""
+        better, ahead, undecided, level, behind, worse = WORDS
+        if self.alone:
+            return ahead if self.low > 0.0 else behind if self.high < 0.0 else level
+        return better if self.above else worse if self.below else undecided

@@ -113,17 +113,12 @@ def _return_too(confirmed: Confirmation, other: str) -> str:
 
 def _compared(other: str, difference: Difference) -> str:
     if difference.alone:
-        return f"{_single(difference)} {other} in a single training, and another may turn it: {_signed(difference)}"
+        return f"{difference.words} {other} in a single training, and another may turn it: {_signed(difference)}"
     if difference.above:
         return f"beats {other} by {_signed(difference)}"
     if difference.below:
         return f"loses to {other} by {_signed(difference)}"
     return f"cannot be told apart from {other}: {_signed(difference)}"
-
-
-def _single(difference: Difference) -> str:
-    """Say what the episodes of a single training show."""
-    return "ahead of" if difference.low > 0.0 else "behind" if difference.high < 0.0 else "level with"
 
 
 def _than_nothing(differences: Collection[Difference]) -> str:

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from actors.difference import Difference
+from actors.difference import WORDS, Difference
+from actors.finals import NATIVE
 from actors.messages import Fitness
 from actors.upstream_comparison import Replay
 from orchestrator.progress import duration
@@ -19,7 +20,7 @@ from orchestrator.report.wording import (
     rival,
     steps_text,
 )
-from orchestrator.verdict import NOTHING
+from orchestrator.verdict import CARELESS, NOTHING
 
 _WHAT_THIS_IS = (
     "A reward program tells a learning driver, decision by decision, how well it is doing. This search wrote such "
@@ -35,11 +36,6 @@ _AT_A_GLANCE = (
     ("native_return", "highway-env's own return", "", 1.0),
 )
 """Measures of the champion that are shown large: name, label, unit, and the factor between the two."""
-_EMPTY = frozenset({"slower", "faster", "idle", "left", "right", "random"})
-"""Baselines that look at nothing; two of them stand for all."""
-_WORDS = ("better than", "ahead of", "not told apart from", "level with", "behind", "worse than")
-"""How the champion stands to others, from best to worst: what is shown, and what a single training says."""
-_THAN_NOTHING = {"better than": "better than", "ahead of": "ahead of"}
 _SINGLE = (
     " (who is ahead, level or behind is so in a single training: another may come out 0.05 to 0.07 higher or lower)"
 )
@@ -125,13 +121,14 @@ def _against(differences: Mapping[str, Difference]) -> str:
     parts = []
     nothing = [differences[name] for name in NOTHING if name in differences]
     if nothing:
-        words = [_better(each) for each in nothing]
-        worst = next((each for each in reversed(_WORDS) if each in words), "")
-        parts.append(f"that is {_THAN_NOTHING.get(worst, 'NOT shown to be better than')} doing nothing")
-    for each in _WORDS:
-        found = [rival(name) for name, one in differences.items() if name not in _EMPTY and _better(one) == each]
+        least = max((each.words for each in nothing), key=WORDS.index)
+        parts.append(f"that is {least if least in WORDS[:2] else 'NOT shown to be better than'} doing nothing")
+    # Of the drivers that look at nothing, those that do nothing stand for all.
+    looking = {name: each for name, each in differences.items() if name not in (*NOTHING, *CARELESS)}
+    for words in WORDS:
+        found = [rival(name) for name, each in looking.items() if each.words == words]
         if found:
-            parts.append(f"{each} {listed(found)}")
+            parts.append(f"{words} {listed(found)}")
     return "; ".join(parts) + (_SINGLE if any(each.alone for each in differences.values()) else "")
 
 
@@ -148,13 +145,6 @@ def _by_value(data: ReportData, fitness: Fitness) -> str:
             parts.append(f"{words} {listed(found)}")
     told = f"by value alone, without intervals, it lies {listed(parts)}" if parts else ""
     return told or "it was compared with no baseline"
-
-
-def _better(difference: Difference) -> str:
-    """Return one of `_WORDS`."""
-    if difference.alone:
-        return "ahead of" if difference.low > 0.0 else "behind" if difference.high < 0.0 else "level with"
-    return "better than" if difference.above else "worse than" if difference.below else "not told apart from"
 
 
 def _second_sentence(data: ReportData) -> str:
@@ -196,7 +186,7 @@ def _redelivered(replay: Replay) -> str:
 def _tiles(claim: Claim, fitness: Fitness) -> Iterator[Tile]:
     between = interval_text(fitness.low, fitness.high)
     yield Tile(label="fitness of the champion", value=f"{fitness.value:.3f}", note=between or "no interval is known")
-    native = claim.differences.get("ppo-native")
+    native = claim.differences.get(NATIVE)
     if native is not None:
         note = interval_text(native.low, native.high, "+.3f")
         yield Tile(label="ahead of native-reward PPO", value=f"{native.value:+.3f}", note=note)
