@@ -23,8 +23,8 @@ from search_spaces.hand_tuned import HAND_TUNED
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
 
-NATIVE = "ppo-native"
-TRAINED_BASELINES: Mapping[str, str] = MappingProxyType({NATIVE: "", "ppo-hand-tuned": HAND_TUNED})
+NATIVE, TUNED = "ppo-native", "ppo-hand-tuned"
+TRAINED_BASELINES: Mapping[str, str] = MappingProxyType({NATIVE: "", TUNED: HAND_TUNED})
 """Baselines that are trained as candidates are, by name: PPO under highway-env's own reward, for which there is no
 program, and PPO under a reward tuned by hand."""
 

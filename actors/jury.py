@@ -13,6 +13,7 @@ from actors.messages import Candidate
 from actors.plan import SearchPlan
 from actors.pooling import pooled
 from actors.record import SearchRecord
+from actors.run_files import driver_episodes_file, episodes_file
 from actors.standings import Ablation, AblationRow, Confirmation, Stage, Standing, StandingRow
 from actors.storage import Storage
 from driving.drivers import DRIVERS, driver_named
@@ -48,7 +49,7 @@ class Jury:
         for name in self.unmeasured():
             seeds = REPORT.seeds(self._plan.held_out)
             metrics, table = evaluate(driver_named(name), self._plan.scenario, seeds)
-            self._storage.write(_driver_file(name), to_parquet(table))
+            self._storage.write(driver_episodes_file(name, reported=True), to_parquet(table))
             baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario))
             self._ledger.write("report_baseline", baseline.to_json())
 
@@ -122,7 +123,9 @@ class Jury:
             for row in standing.rows
             if row.of != winner and row.fitness is not None
         }
-        return found | {name: [self._table(_driver_file(name))] for name in record.report_baselines}
+        return found | {
+            name: [self._table(driver_episodes_file(name, reported=True))] for name in record.report_baselines
+        }
 
     def _differences(
         self, mine: Sequence[EpisodeTable], others: Mapping[str, Sequence[EpisodeTable]], measure: str
@@ -161,17 +164,13 @@ class Jury:
         """Return the episodes of those trainings that came to their end, one table for each."""
         outcomes = record.archive.outcomes
         done = [each.id for each in trained if each.id in outcomes and outcomes[each.id].status == "trained"]
-        return [self._table(f"candidates/{name}/episodes.parquet") for name in done]
+        return [self._table(episodes_file(name)) for name in done]
 
     def _table(self, name: str) -> EpisodeTable:
         content = self._storage.read(name)
         if content is None:
             raise RunError(f"{name} is missing in the run's folder, and without it the finals cannot be judged")
         return from_parquet(content)
-
-
-def _driver_file(name: str) -> str:
-    return f"baselines/report/{name}.parquet"
 
 
 def _bounded(record: SearchRecord, stage: Stage, rows: Sequence[StandingRow]) -> Iterator[StandingRow]:

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from actors import comparison
 from actors.conclusion import stand_ins
 from actors.difference import Difference
+from actors.finals import TRAINED_BASELINES
+from actors.jury import RETURN
 from actors.messages import Fitness
 from actors.record import SearchRecord
+from actors.run_files import driver_episodes_file, episodes_file
 from actors.storage import Storage
 from driving.episodes import from_parquet
 from driving.measures import EpisodeTable
 from search_spaces.scenarios import Scenario
-
-RETURN = "native_return"
-TRAINED = ("ppo-native", "ppo-hand-tuned")
-"""Baselines that are trained as candidates are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +75,7 @@ def claim_of(record: SearchRecord, files: Storage, champion: str) -> Claim:
             native_returns=confirmed.native_returns,
         )
     outcome = record.archive.outcomes.get(champion)
-    mine = _table(files, f"candidates/{champion}")
+    mine = _table(files, episodes_file(champion))
     rivals = _rivals(record, files) if mine is not None else {}
     metrics = outcome.metrics if outcome is not None else {}
     return Claim(
@@ -95,7 +94,7 @@ def claim_of(record: SearchRecord, files: Storage, champion: str) -> Claim:
 def _replicates(record: SearchRecord, files: Storage, champion: str) -> list[EpisodeTable]:
     """Return the report episodes of the trainings that confirm the champion; those that broke have none."""
     mine = [each for each in stand_ins(record, champion) if each != champion]
-    return [table for name in mine if (table := _table(files, f"candidates/{name}")) is not None]
+    return [table for name in mine if (table := _table(files, episodes_file(name))) is not None]
 
 
 def _broken(record: SearchRecord, champion: str) -> int:
@@ -106,14 +105,13 @@ def _broken(record: SearchRecord, champion: str) -> int:
 
 def _rivals(record: SearchRecord, files: Storage) -> dict[str, EpisodeTable]:
     """Return the selection episodes of the baselines."""
-    places = {name: f"baselines/{name}" for name in record.archive.baselines}
-    places |= {name: f"candidates/{name}" for name in TRAINED}
+    places = {name: driver_episodes_file(name) for name in record.archive.baselines}
+    places |= {name: episodes_file(name) for name in TRAINED_BASELINES}
     found = {name: _table(files, place) for name, place in places.items()}
     return {name: table for name, table in found.items() if table is not None}
 
 
-def _table(files: Storage, place: str) -> EpisodeTable | None:
-    name = f"{place}.parquet" if place.startswith("baselines/") else f"{place}/episodes.parquet"
+def _table(files: Storage, name: str) -> EpisodeTable | None:
     content = files.read(name)
     return None if content is None else from_parquet(content)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from actors.archive import Archive
+from actors.finals import TRAINED_BASELINES
 from actors.messages import ArchiveEntry, Candidate, Finding, Fitness
 from actors.pareto import speed_crash_front
 from orchestrator.lineage import Answer, Step, program_difference
@@ -26,7 +27,7 @@ from orchestrator.report.gather import ReportData
 from orchestrator.report.plots import Dot
 from orchestrator.report.wording import author, counted, listed, named
 
-_LINES = ("slower", "idm", "mobil", "ppo-native", "ppo-hand-tuned")
+_LINES = ("slower", "idm", "mobil", *TRAINED_BASELINES)
 """Baselines that are drawn as lines over the generations."""
 _REFUSED_SHOWN = 8
 _DIFFS_SHOWN = 12
@@ -99,7 +100,7 @@ def gate(data: ReportData) -> Section:
     title = "What was refused"
     if not refusals:
         return Section(
-            "gate", title, (Paragraph("Nothing: every program that was proposed passed language and gate."),)
+            "gate", title, (Paragraph("Nothing: every program that was proposed passed language, gate and linter."),)
         )
     accepted = sum(each.role == "candidate" for each in data.record.archive.candidates.values())
     counts = Counter(refusal.code for refusal in refusals)
@@ -107,8 +108,8 @@ def gate(data: ReportData) -> Section:
         {"accepted": accepted, **dict(counts.most_common())}, "programs", {"accepted": style.GOOD}
     )
     caption = (
-        f"{counted(len(refusals), 'proposal')} refused by the reward language (E_…) or the gate (GATE_…), by reason, "
-        "beside those that were trained."
+        f"{counted(len(refusals), 'proposal')} refused by the reward language (E_…), the gate (GATE_…) or the linter "
+        "(LINT_…), by reason, beside those that were trained."
     )
     picture = Picture(name="gate", title="Refused proposals by reason", caption=caption, wide=wide, narrow=narrow)
     examples = {refusal.code: refusal for refusal in reversed(refusals)}

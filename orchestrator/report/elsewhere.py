@@ -1,12 +1,13 @@
 """The champion elsewhere: on other roads, and by other people's scores."""
 
+from actors.finals import TRAINED_BASELINES
 from actors.generalisation import Cell as Driven
 from actors.generalisation import Generalisation
 from orchestrator.report.document import Absent, Cell, Column, Paragraph, Section, Table, row
 from orchestrator.report.gather import ReportData
 from orchestrator.report.wording import listed, named
 
-_MATRIX = ("ppo-native", "ppo-hand-tuned", "mobil", "idm", "slower")
+_MATRIX = (*TRAINED_BASELINES, "mobil", "idm", "slower")
 """Baselines in the matrix of roads."""
 
 

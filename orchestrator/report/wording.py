@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from actors.difference import Difference
+from actors.finals import NATIVE, TUNED
 from actors.messages import Candidate, Fitness, Origin
 
 NAMES = {
@@ -14,8 +15,8 @@ NAMES = {
     "random": "random actions",
     "idm": "IDM",
     "mobil": "IDM + MOBIL",
-    "ppo-native": "native-reward PPO",
-    "ppo-hand-tuned": "hand-tuned PPO",
+    NATIVE: "native-reward PPO",
+    TUNED: "hand-tuned PPO",
 }
 """What baselines are called; candidates are called by their id."""
 
