@@ -103,7 +103,7 @@ def test_a_standing_of_the_finals_is_told_once_and_trainings_are_counted(termina
     with display(on) as shown:
         shown.show(held)
         shown.show(held)
-    assert out.getvalue().count("finals, qualifying: 1. g00-c01 out (2 training seeds)") == 1
+    assert out.getvalue().count("finals, qualifying: 1. g00-c01 out (0 of 2 training seeds)") == 1
     assert "3 of 17 trainings of the finals" in out.getvalue()
 
 
