@@ -56,6 +56,6 @@ def reason_to_stop(point: RungPoint, rivals: Iterable[RungPoint]) -> str | None:
     if count < LEAST_RIVALS or 2 * better < count:
         return None
     return (
-        f"fitness {point.fitness:.3f} at {point.steps} steps is rank {better + 1} of the {count} that have reached this "
-        "rung; the worse half is stopped"
+        f"fitness {point.fitness:.3f} at {point.steps} steps is rank {better + 1} of the {count} that have reached "
+        "this rung; the worse half is stopped"
     )

@@ -155,8 +155,8 @@ class SearchPlan(Message):
         start_from: Sources of the user's own starting programs.
         imported: Programs of another search, best first. Up to half of the first generation are the best of them,
             trained anew, and its edits are made of all of them.
-        proposals_per_slot: How many programs the evolver proposes for each one that is trained: the screen sees the more
-            ideas of different kinds, and copies of known programs come last.
+        proposals_per_slot: How many programs the evolver proposes for each one that is trained: the screen sees the
+            more ideas of different kinds, and copies of known programs come last.
         replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
         steady: Whether a free slot is filled at once instead of waiting for the generation.
         attempts: How often a trial whose process died is started again.

@@ -18,9 +18,9 @@ class StandingRow(Message):
     Attributes:
         of: Candidate id or baseline.
         fitness: Fitness over the training seeds that were measured, with its interval; None when none was: it is out.
-        bounds: Lower and upper end of an interval of that fitness whose spread over training seeds is the one of all rows
-            of the stage together, which a few seeds of one's own tell badly: what ranks and what overlaps. Empty for
-            who is out.
+        bounds: Lower and upper end of an interval of that fitness whose spread over training seeds is the one of all
+            rows of the stage together, which a few seeds of one's own tell badly: what ranks and what overlaps. Empty
+            for who is out.
         replicates: How many training seeds were measured.
         failed: How many broke instead.
         reason: Why the last of those broke; empty when none did.
