@@ -31,7 +31,6 @@ FINALS: dict[str, Any] = {
     "confirm": 2,
     "ablate": 2000,
     "replays": 0,
-    "replays": 0,
 }
 
 
