@@ -130,18 +130,18 @@ def _entrant(
 
 
 def _print_evaluation(measured: "Evaluation", scores: "LampilotScores | None", roads: "Generalisation | None") -> None:
-    from orchestrator import conclusions, evaluation
+    from orchestrator import conclusion_tables, evaluation
 
     out = console.results()
     out.print(console.shown(evaluation.heading(measured)))
     out.print(evaluation.metrics_table(measured))
     if scores is not None:
-        out.print(conclusions.lampilot_sentence(scores))
+        out.print(conclusion_tables.lampilot_sentence(scores))
     if measured.replay is not None:
         out.print(console.shown(measured.replay.sentence()))
     if roads is not None:
         out.print()
-        conclusions.say_matrix(out, roads)
+        conclusion_tables.say_matrix(out, roads)
         out.print(console.shown(roads.sentence()))
 
 

@@ -21,8 +21,8 @@ from actors.storage import Storage
 from driving.film import contact_sheet
 from orchestrator import leaderboard
 from orchestrator.curves import learning_curve
+from orchestrator.finals_points import SAID, Said, figures, text
 from orchestrator.points import bounded, conversation, foretold, judged, label, measured, settings, trained
-from orchestrator.said import SAID, Said, figures, text
 from orchestrator.tracking import Point, Store
 from search_spaces.errors import MachineError, UsageError
 

@@ -11,7 +11,7 @@ from actors.finals import NATIVE, starting_program
 from actors.messages import Fitness
 from actors.record import SearchRecord
 from actors.standings import Ablation, Confirmation, Standing, StandingRow
-from orchestrator.conclusions import say_conclusion
+from orchestrator.conclusion_tables import say_conclusion
 from orchestrator.console import shown
 
 NOTHING = ("slower", "idle")

@@ -9,7 +9,7 @@ from actors.messages import Fitness
 from actors.record import SearchRecord
 from actors.standings import Ablation, Confirmation, Result, Standing
 from actors.upstream_comparison import Replay
-from orchestrator import conclusions, verdict
+from orchestrator import conclusion_tables, verdict
 from orchestrator.tracking import Point
 
 Said = Result | Replay | Generalisation | Compatibility
@@ -52,7 +52,7 @@ def figures(said: Said) -> Iterator[Point]:
 
 def text(record: SearchRecord) -> str:
     """Return the verdict on a search, and what followed it, a sentence a line."""
-    return "".join(f"{sentence}\n" for sentence in [*verdict.sentences(record), *conclusions.sentences(record)])
+    return "".join(f"{sentence}\n" for sentence in [*verdict.sentences(record), *conclusion_tables.sentences(record)])
 
 
 def _confirmed(said: Confirmation) -> Iterator[Point]:

@@ -15,10 +15,10 @@ from actors.standings import Confirmation
 from actors.storage import Storage
 from actors.upstream_comparison import EpisodeDifference, Replay
 from driving.lampilot import LampilotScores
-from orchestrator.conclusions import matrix_table, say_conclusion, sentences
+from orchestrator.conclusion_tables import matrix_table, say_conclusion, sentences
+from orchestrator.finals_points import SAID, figures, text
 from orchestrator.launch import conclude
 from orchestrator.runs import Run
-from orchestrator.said import SAID, figures, text
 from search_spaces.errors import SimulatorMismatchError
 from search_spaces.scenarios import PRESETS, REPORT, Scenario
 from tests.orchestrator.journals import Script
