@@ -54,7 +54,7 @@ def sentences(record: SearchRecord) -> list[str]:
 def front_sentence(points: Sequence[FrontPoint]) -> str:
     """Say who is on the front of speed against crashes."""
     told = [f"{each.name} {each.speed_ms:.1f} m/s {100 * each.crash_rate:.1f} %" for each in points]
-    return f"nobody is both faster and safer, slowest first (speed, crash rate): {', '.join(told)}"
+    return f"nobody is both faster and safer than one of these, slowest first (speed, crash rate): {', '.join(told)}"
 
 
 def matrix_table(found: Generalisation) -> Table:
