@@ -14,11 +14,8 @@ the good programs. Everything is written to `benchmarks/results/calibration.json
 import argparse
 import json
 import math
-import multiprocessing
-import os
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +38,7 @@ from actors.protocols import DesignBrief
 from actors.run_files import policy_file
 from actors.screen import Screen
 from actors.trainer import train_candidate
+from benchmarks.figures import in_processes, one_thread
 from orchestrator.calibration_table import print_calibration
 from orchestrator.console import results
 from orchestrator.runs import Run, find_run
@@ -143,17 +141,6 @@ def _teach(screen: Screen, run: Run) -> None:
             screen.add_policy(entry.candidate.id, driver, entry.fitness.value)
 
 
-def train(assignments: Sequence[Assignment], processes: int) -> Iterator[Outcome]:
-    """Yield the outcome of each assignment as it ends."""
-    if processes == 1:
-        yield from map(_trained, assignments)
-        return
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=processes, mp_context=spawn) as pool:
-        for done in as_completed([pool.submit(_trained, each) for each in assignments]):
-            yield done.result()
-
-
 def _trained(assignment: Assignment) -> Outcome:
     return train_candidate(assignment).outcome
 
@@ -191,9 +178,7 @@ def measure(
         name: None if (judged := fitness(each.metrics)) is None else judged.value for name, each in outcomes.items()
     }
     native = values.pop(NATIVE)
-    judged_cases = [
-        replace(case, fitness=values[name]) for name, case in cases.items() if outcomes[name].status != "failed"
-    ]
+    judged_cases = [replace(case, fitness=values[name]) for name, case in cases.items()]
     calibration = calibrate(judged_cases, {} if native is None else {"drawn": native})
     return calibration, {
         "native": native,
@@ -217,7 +202,7 @@ def _outcomes(assignments: Sequence[Assignment], processes: int) -> dict[str, Ou
     """Train all, a line of progress for each; return their outcomes by name."""
     outcomes: dict[str, Outcome] = {}
     started = time.perf_counter()
-    for outcome in train(assignments, processes):
+    for outcome in in_processes(_trained, assignments, processes):
         outcomes[outcome.candidate_id] = outcome
         print(f"  {len(outcomes)} of {len(assignments)} trained, {time.perf_counter() - started:.0f} s", flush=True)
     return outcomes
@@ -232,16 +217,18 @@ def threshold(cases: Sequence[Case], rule: str, native: float | None) -> dict[st
 
     Returns:
         The threshold in the rule's own unit, how many programs lie beyond it, and how many of those are bad; None
-        where nothing is good, or the rule has no number.
+        where the native reward has no fitness, nothing is good, or the rule has no number.
     """
     score = _score(rule)
+    if native is None:
+        return None
     known = [each for each in cases if score in each.scores]
-    good = sorted(each.scores[score] for each in known if each.fitness is not None and each.fitness > (native or 0.0))
+    good = sorted(each.scores[score] for each in known if each.fitness is not None and each.fitness > native)
     if not good:
         return None
     limit = good[math.floor((1.0 - GOOD_KEPT) * len(good))]
     beyond = [each for each in known if each.scores[score] < limit]
-    bad = sum(each.fitness is None or each.fitness <= (native or 0.0) for each in beyond)
+    bad = sum(each.fitness is None or each.fitness <= native for each in beyond)
     sign = -1.0 if RULES[rule].side == "above" else 1.0
     return {"threshold": sign * limit, "beyond": len(beyond), "bad": bad}
 
@@ -256,8 +243,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    one_thread()
     run = None if asked.run is None else find_run(asked.run)
     base = Assignment(
         candidate_id="base", source=None, seed=0, steps=asked.steps, ppo=PPOSettings(), scenario=Scenario(), film=False

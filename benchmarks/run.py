@@ -9,11 +9,10 @@ written to `benchmarks/results/latest.json`; those of a benchmark that was left 
 import argparse
 import importlib
 import json
-import os
 import time
 from pathlib import Path
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import one_thread, print_figures
 
 BENCHMARKS = ("kernel_speed", "ppo_speed")
 RESULTS = Path(__file__).parent / "results" / "latest.json"
@@ -24,8 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=BENCHMARKS)
     chosen = parser.parse_args().only
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    one_thread()
     figures = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for benchmark in chosen:
         started = time.perf_counter()

@@ -11,7 +11,6 @@ interrupted goes on. A row for every finished search stands in `benchmarks/resul
 import argparse
 import json
 import multiprocessing
-import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from typing import Any, get_args
 from actors.keys import Credentials
 from actors.plan import Strategy
 from actors.progress import Progress
+from benchmarks.figures import one_thread
 from orchestrator import console
 from orchestrator.compare import compare, repeat_of
 from orchestrator.compare_table import print_comparison
@@ -161,12 +161,6 @@ def measure(
 
 def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.3f}"
-
-
-def one_thread() -> None:
-    """Leave the cores to the trials: numerical libraries of this process and its children use one thread each."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
 
 
 def main() -> None:

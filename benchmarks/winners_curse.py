@@ -35,7 +35,8 @@ from actors.plan import SearchPlan
 from actors.policy import Policy
 from actors.record import SearchRecord
 from actors.trainer import train_candidate
-from benchmarks.strategies import commit, keep, known, one_thread, row_of
+from benchmarks.figures import one_thread
+from benchmarks.strategies import commit, keep, known, row_of
 from orchestrator.runs import Run, find_run, runs_in
 from search_spaces.scenarios import FINALS, REPORT, SELECTION
 

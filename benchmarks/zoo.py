@@ -10,11 +10,8 @@ interval of the difference is, and below it likewise.
 
 import argparse
 import json
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +26,7 @@ from actors.linter import Linter
 from actors.messages import ArchiveEntry, Assignment, Candidate
 from actors.policy import Policy
 from actors.trainer import train_candidate
+from benchmarks.figures import in_processes, one_thread
 from driving.episodes import from_parquet
 from driving.measures import EpisodeTable
 from search_spaces.language import compile_program
@@ -107,16 +105,6 @@ def run(job: Job) -> Trained:
     return Trained(job, outcome.status, outcome.reason, delivery.episodes, found)
 
 
-def train(jobs: Sequence[Job], processes: int) -> Iterator[Trained]:
-    """Yield what came of each job as it ends."""
-    if processes == 1:
-        yield from map(run, jobs)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(run, job) for job in jobs]):
-            yield done.result()
-
-
 def conclude(
     program: RewardProgram | None,
     trained: Sequence[Trained],
@@ -178,7 +166,7 @@ def measure(rewards: Mapping[str, RewardProgram], steps: int, seeds: int, proces
     sources: dict[str, str | None] = {NATIVE: None, **{name: each.source for name, each in rewards.items()}}
     jobs = [Job(name, source, seed, steps) for name, source in sources.items() for seed in range(seeds)]
     trained: dict[str, list[Trained]] = {name: [] for name in sources}
-    for number, each in enumerate(train(jobs, processes), 1):
+    for number, each in enumerate(in_processes(run, jobs, processes), 1):
         trained[each.job.name].append(each)
         print(f"{number} of {len(jobs)}: {each.job.name}, seed {each.job.seed}: {each.status}", flush=True)
     for several in trained.values():
@@ -228,8 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", default=[], help="rewards of the zoo; all unless given")
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args(arguments)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    one_thread()
     said = measure(programs(asked.only), asked.steps, asked.seeds, asked.processes)
     print()
     for name, each in said.items():
