@@ -165,7 +165,9 @@ TRAINING = SeedSet("training", 0, 10_000_000)
 SELECTION = SeedSet("selection", 10_000_000, 1_000_000)
 """Traffic that all candidates of all searches are measured in (common random numbers)."""
 GATE = SeedSet("gate", 20_000_000, 100_000)
+"""Traffic that programs are tried on before they may be trained, by gate and linter."""
 SCREEN = SeedSet("screen", 30_000_000, 100_000)
+"""Traffic that the screen ranks proposals on."""
 REPORT = SeedSet("report", 40_000_000, 1_000_000)
 """Traffic that only those who won the finals, and what they are compared with, ever meet: it selects nobody."""
 FINALS = SeedSet("finals", 50_000_000, 1_000_000)
