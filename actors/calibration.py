@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.stats import fisher_exact
+from scipy.stats import hypergeom
 
 from actors.agreement import Agreement, RungAgreement, agreement
 from actors.message import Message
@@ -48,8 +48,8 @@ class Case(Message):
     Attributes:
         name: What it is called.
         group: The search that it belongs to; fitness is compared inside it alone.
-        fitness: Fitness once trained; None where its reward became non-finite, or a needed measure is undefined, which
-            count as bad and rank last.
+        fitness: Fitness once trained; None where its reward became non-finite, its training diverged, or a needed
+            measure is undefined, which count as bad and rank last.
         flags: What said that it is bad.
         scores: What said how good it will be, more for better, by name.
     """
@@ -91,7 +91,8 @@ class FlagCalibration(Message):
     Attributes:
         name: The flag.
         kept: What would be trained if it refused.
-        p: Probability of so few good ones under the flag if it said nothing (Fisher's exact test, one-sided).
+        p: Probability of so few good ones under the flag if it said nothing (Fisher's exact test, one-sided, over all
+            searches together, each with its own share of good and of flagged ones).
         verdict: Whether it pays.
     """
 
@@ -175,12 +176,25 @@ def _flag(name: str, cases: Sequence[Case], good: frozenset[_Key], best: frozens
     passed = [each for each in mine if name not in each.flags]
     kept = _kept(mine, passed, good, best)
     flagged = kept.count - kept.kept
-    good_kept, good_all = _count(passed, good), _count(mine, good)
-    good_flagged = good_all - good_kept
-    table = np.array([[good_flagged, flagged - good_flagged], [good_kept, kept.kept - good_kept]])
-    p = float(fisher_exact(table, alternative="less").pvalue)
+    p = _chance(name, mine, good)
     verdict: Verdict = "too few" if flagged < LEAST_FLAGGED else _verdict(p < CHANCE, kept.top_kept)
     return FlagCalibration(name=name, kept=kept, p=p, verdict=verdict)
+
+
+def _chance(name: str, mine: Sequence[Case], good: frozenset[_Key]) -> float:
+    """Return how likely as few good ones under a flag are if it says nothing.
+
+    Searches are kept apart: where a search with few good programs also has many flags, a flag that says nothing would
+    seem right over all of them together.
+    """
+    likely, found = np.ones(1), 0
+    for group in _grouped(mine):
+        flagged = [each for each in group if name in each.flags]
+        found += _count(flagged, good)
+        counts = np.arange(len(flagged) + 1)
+        each = hypergeom(len(group), _count(group, good), len(flagged)).pmf(counts)
+        likely = np.convolve(likely, each)
+    return min(float(likely[: found + 1].sum()), 1.0)
 
 
 def _score(name: str, cases: Sequence[Case], good: frozenset[_Key], best: frozenset[_Key]) -> ScoreCalibration:

@@ -40,9 +40,12 @@ def calibrate_runs(records: Mapping[str, SearchRecord]) -> Calibration:
 
 
 def case_of(entry: ArchiveEntry, group: str) -> Case | None:
-    """Return a candidate as a case; None while it has not ended, or where it says nothing: stopped, or a dead trial."""
+    """Return a candidate as a case; None while it has not ended, or where it says nothing: stopped, or a dead trial.
+
+    A trial that died delivered no steps. One that delivered some and failed has diverged, which its reward did.
+    """
     candidate, outcome = entry.candidate, entry.outcome
-    if outcome is None or outcome.status in ("stopped", "failed"):
+    if outcome is None or outcome.status == "stopped" or (outcome.status == "failed" and not outcome.env_steps):
         return None
     scores = {f"rung {each.steps}": each.fitness for each in outcome.rungs if each.fitness is not None}
     if candidate.screen is not None and candidate.screen.tau is not None:

@@ -4,6 +4,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 from actors.archive import Archive, Baseline
 from actors.calibration import LEAST_FLAGGED, Calibration, Case, Kept, calibrate
@@ -98,6 +99,35 @@ def test_what_broke_ranks_last_and_is_bad() -> None:
     assert (found.scores[0].agreement.spearman or 0) > 0.8
 
 
+def test_a_search_with_few_good_ones_and_many_flags_makes_no_flag_right() -> None:
+    """In each of the two searches the flag falls on good and bad ones alike."""
+    cases = []
+    for group, good, bad, flagged in (("poor", 2, 30, 0.75), ("rich", 30, 10, 0.1)):
+        for value, count in ((0.5, good), (0.1, bad)):
+            for number in range(count):
+                flags = ("blind",) if number < round(flagged * count) else ()
+                cases.append(Case(name=f"{value}-{number}", group=group, fitness=value, flags=flags))
+    (flag,) = calibrate(cases, {"poor": 0.3, "rich": 0.3}).flags
+    assert (flag.kept.count, flag.kept.kept, flag.kept.good_among_lost) == (72, 44, 7 / 28)
+    assert fisher_exact([[7, 21], [27, 17]], alternative="less").pvalue < 0.01
+    assert flag.p > 0.2
+    assert flag.verdict == "does not pay"
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_in_one_search_it_is_fishers_exact_test(good_flagged: int, flagged: int, good_kept: int, kept: int) -> None:
+    counts = ((0.5, "flag", good_flagged), (0.1, "flag", flagged), (0.5, "", good_kept), (0.1, "", kept))
+    cases = [
+        Case(name=f"{value}{flag}{number}", group="run", fitness=value, flags=(flag,) if flag else ())
+        for value, flag, count in counts
+        for number in range(count)
+    ]
+    for found in calibrate(cases, {"run": 0.3}).flags:
+        if good_flagged + good_kept:  # otherwise the best tenth of the bad ones is good
+            expected = fisher_exact([[good_flagged, flagged], [good_kept, kept]], alternative="less").pvalue
+            assert found.p == pytest.approx(expected)
+
+
 CASES = st.lists(
     st.builds(
         lambda value, flags, tau, group: (value, tuple(flags), tau, group),
@@ -182,6 +212,10 @@ def test_censored_dead_and_waiting_candidates_say_nothing() -> None:
         outcome = Outcome(candidate_id="g00-c00", status=status)  # type: ignore[arg-type]
         assert case_of(ArchiveEntry(candidate=whole.candidate, outcome=outcome), "run") is None
     assert case_of(ArchiveEntry(candidate=whole.candidate), "run") is None
+    diverged = Outcome(candidate_id="g00-c00", status="failed", reason="training diverged", env_steps=4096)
+    bad = case_of(ArchiveEntry(candidate=whole.candidate, outcome=diverged), "run")
+    assert bad is not None
+    assert bad.fitness is None
     broken = case_of(entry("g00-c01", None), "run")
     assert broken is not None
     assert broken.fitness is None

@@ -91,3 +91,4 @@ def test_a_threshold_keeps_the_good() -> None:
     assert turned is not None
     assert turned["threshold"] == pytest.approx(0.97)
     assert threshold(cases, "return_order", 2.0) is None
+    assert threshold(cases, "return_order", None) is None
