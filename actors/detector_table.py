@@ -8,6 +8,9 @@ candidates of searches, all on highway-fast-v0. `docs/metrics.md` shows this tab
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+SAFER = 0.03
+"""Fall of the crash rate against a parent that counts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detector:
@@ -67,9 +70,9 @@ DETECTORS: Mapping[str, Detector] = {
     ),
     "slow_down_to_survive": Detector(
         looks_for="crashes less than a parent by driving slower, and overtakes no more",
-        measure="speed lost against the parent, m/s, with a crash rate at least 0.03 lower",
+        measure=f"speed lost against the parent, m/s, with a crash rate at least {SAFER:g} lower",
         threshold=1.0,
-        source="a tenth of the fitness's span of speed; 0.03: two standard errors of a difference of crash rates",
+        source=f"a tenth of the fitness's span of speed; {SAFER:g}: two standard errors of a difference of crash rates",
     ),
     "off_road_between_decisions": Detector(
         looks_for="leaves the road in a decision and is back at its end, where its reward looks",

@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.comparison import difference
-from actors.detector_table import DETECTORS
+from actors.detector_table import DETECTORS, SAFER
 from actors.drives import Drives, Place, Signal
 from actors.habits import FREE_S, HABITS
 from actors.messages import ArchiveEntry, Finding
 from actors.outcome import Outcome
 
-SAFER = 0.03
-"""Fall of the crash rate against a parent that counts; see `DETECTORS`."""
 RISEN = 0.05
 """Rise of a candidate's own return that counts, relative to the range that it went through in training."""
 
