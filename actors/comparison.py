@@ -106,25 +106,6 @@ def judge(tables: Sequence[EpisodeTable], scenario: Scenario) -> Fitness | None:
     return mean if ends is None else replace(mean, low=ends[0], high=ends[1])
 
 
-def draws(tables: Sequence[EpisodeTable], scenario: Scenario) -> NDArray[np.float64] | None:
-    """Return the fitness of a driver as it could have come out.
-
-    Args:
-        tables: Its episodes, one table for each training seed.
-        scenario: The road that they were driven on.
-
-    Returns:
-        float64[B], `bootstrap.draws_for` of them, NaN where it is undefined, some perhaps outside 0 to 1; None where
-        `judge` returns none.
-
-    Raises:
-        RunError: No table, or replicates that drove different episodes.
-    """
-    _check(tables)
-    spread = _spread(FITNESS, tables, _values(FITNESS, _points(tables, scenario)), _drawn(tables, scenario))
-    return None if spread is None else spread.draws()
-
-
 def measured(tables: Sequence[EpisodeTable], scenario: Scenario) -> dict[str, float]:
     """Return each measure's mean over the replicates; one that is undefined for one of them is absent.
 

@@ -81,10 +81,6 @@ class Linter:
         measures = sorted(_measures(earnings, self._discount), key=lambda each: order[each.rule])
         return Lint(tuple(measures), epic.embedded(program))
 
-    def measure(self, program: RewardProgram) -> Mapping[str, float]:
-        """Return the number of each rule that has one for this program, finding or not, by the rule's name."""
-        return {each.rule: each.value for each in self.lint(program).measures}
-
     def embedded(self, program: RewardProgram) -> Embedding | None:
         """Return what a program is compared with others by; None where its reward is not finite on the bank."""
         return self._bank()[1].embedded(program)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.bootstrap import weights
-from actors.comparison import FITNESS, difference, draws, intervals, judge, measured
+from actors.comparison import FITNESS, difference, intervals, judge, measured
 from actors.difference import Difference
 from actors.evaluator import evaluate
 from actors.fitness import fitness, scores
@@ -170,7 +170,6 @@ def test_what_was_not_measured_is_not_judged() -> None:
     table = episodes(5, 0)
     still = EpisodeTable(table.seeds, {**table.columns, "frames": np.zeros(5)}, table.histograms)
     assert judge([table, still], ROAD) is None
-    assert draws([still], ROAD) is None
     assert difference([table], [still], ROAD) is None
     assert "ttc_low_share" not in intervals([still], ROAD)
     assert "ttc_low_share" not in measured([table, still], ROAD)

@@ -48,8 +48,13 @@ def found(text: str) -> list[str]:
     return [finding.name for finding in LINTER.lint(program(text)).findings]
 
 
+def measured(of: RewardProgram, linter: Linter = LINTER) -> dict[str, float]:
+    """The number of each rule that has one, finding or not."""
+    return {each.rule: each.value for each in linter.lint(of).measures}
+
+
 def number(text: str, rule: str) -> float:
-    return LINTER.measure(program(text))[rule]
+    return measured(program(text))[rule]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +154,7 @@ def test_a_crash_is_weighed_against_the_discounted_future() -> None:
     assert number("-1.0 * (1.0 - state['collided']) - 11.0 * state['collided']", "suicide") == 0.0
     patient = Linter(ROAD, 0.5)
     text = "-1.0 * (1.0 - state['collided']) - 3.0 * state['collided']"
-    assert patient.measure(program(text))["suicide"] == 0.0
+    assert measured(program(text), patient)["suicide"] == 0.0
     assert number(text, "suicide") == 1.0
 
 
@@ -186,12 +191,12 @@ def test_numbers_are_finite_repeatable_and_mostly_free_of_scale(seed: int, name:
     edited = program(STARTING_PROGRAMS[name])
     for move in rng.choice(sorted(MOVES), 3):
         edited = MOVES[str(move)](edited, rng)
-    numbers = LINTER.measure(edited)
-    assert numbers == LINTER.measure(program(edited.source))
+    numbers = measured(edited)
+    assert numbers == measured(program(edited.source))
     assert set(numbers) <= set(RULES)
     assert all(map(math.isfinite, numbers.values()))
     # A power of two scales every number exactly.
-    scaled = LINTER.measure(scaled_by(edited, 4.0))
+    scaled = measured(scaled_by(edited, 4.0))
     for rule in set(numbers) - set(SCALES):
         assert scaled[rule] == pytest.approx(numbers[rule], rel=1e-9, abs=1e-12), rule
 
