@@ -18,7 +18,7 @@ def sound_outcome(outcome: Outcome) -> Outcome:
         broken = sorted(name for name, value in outcome.metrics.items() if not abs(value) < float("inf"))
         what = f"the measures {', '.join(broken)}" if broken else "the learning curve or a component trace"
         reason = f"delivered numbers that are not finite in {what}; expected undefined ones to be absent"
-        return replace(outcome, status="failed", reason=reason, metrics={}, curve=(), traces=())
+        return replace(outcome, status="failed", reason=reason, metrics={}, curve=(), rungs=(), traces=())
     return outcome
 
 

@@ -248,6 +248,14 @@ def _about_figures(figure: str, records: Mapping[str, SearchRecord]) -> Iterator
         record.confirmed is not None for record in records.values()
     ):
         yield "other searches held finals; their confirmed figures are left aside, for only like is compared with like"
+    for name, record in records.items():
+        confirmed, plan = record.confirmed, record.plan
+        if figure == "confirmed" and confirmed is not None and plan is not None:
+            lost = plan.finals.confirm - confirmed.replicates
+            if lost and confirmed.fitness is not None:
+                yield (
+                    f"{name}: {lost} of its {plan.finals.confirm} confirming trainings broke; leaving them out flatters"
+                )
 
 
 def _about_groups(groups: Sequence[Group]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from rich.table import Table
 from actors.archive import Baseline
 from actors.difference import Difference
 from actors.finals import NATIVE, starting_program
-from actors.messages import Fitness
+from actors.messages import Fitness, Origin
 from actors.record import SearchRecord
 from actors.standings import Ablation, Confirmation, Standing, StandingRow
 from orchestrator.conclusion_tables import say_conclusion
@@ -19,6 +19,13 @@ NOTHING = ("slower", "idle")
 
 CARELESS = ("faster", "left", "right", "random")
 """Baseline drivers that look at nothing: told of together where they are beaten."""
+
+_GIVEN: Mapping[Origin, str] = {
+    "seed": "one of the programs that every search starts from",
+    "user": "a program that the search was given",
+    "imported": "a program of another search",
+}
+"""Where a program comes from that no one wrote in this search."""
 
 _TITLES = {"qualifying": "qualifying", "deciding": "deciding", "confirming": "confirming, on report episodes"}
 
@@ -41,7 +48,7 @@ def sentences(record: SearchRecord) -> list[str]:
     """Return the verdict on a search, a sentence each; empty while nobody is judged."""
     if record.confirmed is not None:
         broken = list(_broken(record.standings.get("confirming")))
-        return [*_confirmed(record.confirmed, starting_program(record)), *broken]
+        return [*_confirmed(record.confirmed, record), *broken]
     best = record.archive.top(1)
     if not best or best[0].fitness is None:
         return ["nobody was judged, so that there is no champion"] if record.finished else []
@@ -71,13 +78,19 @@ def say_verdict(console: Console, record: SearchRecord) -> None:
     say_conclusion(console, record)
 
 
-def _confirmed(confirmed: Confirmation, start: str | None) -> list[str]:
-    name = confirmed.champion
+def given_words(record: SearchRecord, name: str) -> str:
+    """Say of a candidate that nobody wrote in this search where it comes from; nothing of others."""
+    candidate = record.archive.candidates.get(name)
+    return "" if candidate is None else _GIVEN.get(candidate.origin, "")
+
+
+def _confirmed(confirmed: Confirmation, record: SearchRecord) -> list[str]:
+    name, start, given = confirmed.champion, starting_program(record), given_words(record, confirmed.champion)
     if confirmed.fitness is None:
         return [f"champion {name}: none of its confirming trainings can be judged, so that nothing is claimed"]
     said = [
-        f"champion {name}: fitness {fitness_shown(confirmed.fitness)} on {confirmed.episodes} report episodes x "
-        f"{_seeds(confirmed.replicates)} of {confirmed.steps:,} steps"
+        f"champion {name}{f', {given}' if given else ''}: fitness {fitness_shown(confirmed.fitness)} on "
+        f"{confirmed.episodes} report episodes x {_seeds(confirmed.replicates)} of {confirmed.steps:,} steps"
     ]
     nothing = {each: confirmed.differences[each] for each in NOTHING if each in confirmed.differences}
     if nothing:
@@ -101,6 +114,7 @@ def _confirmed(confirmed: Confirmation, start: str | None) -> list[str]:
                 if confirmed.shrinkage_of_finals is None
                 else f", from the finals {confirmed.shrinkage_of_finals:+.3f}"
             )
+            + "; that these are other episodes alone makes up to 0.04"
         )
     return said
 

@@ -20,7 +20,7 @@ from orchestrator.report.wording import (
     rival,
     steps_text,
 )
-from orchestrator.verdict import CARELESS, NOTHING
+from orchestrator.verdict import CARELESS, NOTHING, given_words
 
 _WHAT_THIS_IS = (
     "A reward program tells a learning driver, decision by decision, how well it is doing. This search wrote such "
@@ -113,7 +113,9 @@ def _first_sentence(data: ReportData, claim: Claim, fitness: Fitness) -> str:
         how = f"on the {measured} that selected it, so that some of it may be luck"
     score = fitness_text(fitness)
     against = _against(claim.differences) if claim.differences else _by_value(data, fitness)
-    return f"The champion, {claim.name}, reaches a fitness of {score} {how}; {against}."
+    given = given_words(data.record, claim.name)
+    name = f"{claim.name}, {given}" if given else claim.name
+    return f"The champion, {name}, reaches a fitness of {score} {how}; {against}."
 
 
 def _against(differences: Mapping[str, Difference]) -> str:
@@ -123,10 +125,14 @@ def _against(differences: Mapping[str, Difference]) -> str:
     if nothing:
         least = max((each.words for each in nothing), key=WORDS.index)
         parts.append(f"that is {least if least in WORDS[:2] else 'NOT shown to be better than'} doing nothing")
-    # Of the drivers that look at nothing, those that do nothing stand for all.
-    looking = {name: each for name, each in differences.items() if name not in (*NOTHING, *CARELESS)}
+    # Of the drivers that look at nothing, those that do nothing stand for all that are beaten.
+    told = {
+        name: each
+        for name, each in differences.items()
+        if name not in NOTHING and not (name in CARELESS and each.low > 0.0)
+    }
     for words in WORDS:
-        found = [rival(name) for name, each in looking.items() if each.words == words]
+        found = [rival(name) for name, each in told.items() if each.words == words]
         if found:
             parts.append(f"{words} {listed(found)}")
     return "; ".join(parts) + (_SINGLE if any(each.alone for each in differences.values()) else "")

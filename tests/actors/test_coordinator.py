@@ -2,6 +2,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from actors.coordinator import Coordinator
 from actors.journal import JournalReader
 from actors.keys import Credentials, Secret
 from actors.ledger import replay
+from actors.outcome import RungPoint
 from actors.plan import SearchPlan
 from actors.record import SearchRecord
 from actors.storage import Storage
@@ -182,6 +184,16 @@ def test_an_outcome_with_nan_is_a_failure(working: Coordinator) -> None:
     outcome = working.record.archive.outcomes[name]
     assert (outcome.status, outcome.metrics) == ("failed", {})
     assert "progress_ms, speed_ms" in outcome.reason
+
+
+def test_nan_on_the_way_is_a_failure_too(working: Coordinator) -> None:
+    name = working.ask("nan").candidate_id
+    assert name is not None
+    point = RungPoint(steps=100, fitness=math.nan, native_return=20.0, crash_rate=0.1)
+    sent = delivery(name)
+    working.deliver(replace(sent, outcome=replace(sent.outcome, rungs=(point,))))
+    outcome = working.record.archive.outcomes[name]
+    assert (outcome.status, outcome.rungs) == ("failed", ())
 
 
 def test_a_candidate_whose_trials_die_is_started_again_and_then_fails(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def record(seed: int, confirmed: float | None, steps: int = 100_000, **asked: An
     for stage, suffix in (("qualifying", "q0"), ("confirming", "r0")):
         name = f"g00-c01-{suffix}"
         accepted[name] = candidate(name, -1, role="replicate", of="g00-c01", stage=stage)
+    asked = {"finals": FinalsSettings(confirm=3), **asked}
     return SearchRecord(
         plan=plan(search_id=f"search-{seed}-{steps}", seed=seed, steps=steps, **asked),
         archive=Archive(
@@ -138,6 +139,15 @@ def test_champions_that_were_confirmed_after_longer_trainings_are_told() -> None
         longer[name] = replace(each, confirmed=replace(each.confirmed, steps=300_000))
     (warning,) = compare({**repeats("evolve", [*EVOLVE]), **longer}).warnings
     assert "random: champions were trained for 300,000 environment steps to be confirmed" in warning
+
+
+def test_confirming_trainings_that_broke_are_told() -> None:
+    records = repeats("evolve", [*EVOLVE])
+    confirmed = records["evolve-1"].confirmed
+    assert confirmed is not None
+    records["evolve-1"] = replace(records["evolve-1"], confirmed=replace(confirmed, replicates=1))
+    (warning,) = compare(records).warnings
+    assert warning == "evolve-1: 2 of its 3 confirming trainings broke; leaving them out flatters"
 
 
 def test_a_search_that_was_given_programs_is_no_repeat_of_one_that_was_not() -> None:

@@ -180,6 +180,13 @@ def test_without_a_confirmation_the_selection_is_compared_and_called_luck(tmp_pa
     assert {plots.verdict_colour(each) for each in data.claim.differences.values()} == {style.MUTED}
 
 
+def test_a_driver_that_looks_at_nothing_is_told_of_where_it_is_not_beaten(tmp_path: Path) -> None:
+    rivals = {**CONFIRMED.differences, "faster": ahead(-0.1), "left": ahead(0.4), "random": ahead(0.0)}
+    text = text_of(opening.verdict(gathered(tmp_path / "run", confirmed=replace(CONFIRMED, differences=rivals))))
+    assert "not told apart from hand-tuned PPO and random actions; worse than FASTER." in text
+    assert "LEFT" not in text
+
+
 def test_trainings_that_broke_are_told_beside_the_figure(tmp_path: Path) -> None:
     row = standing_row("g00-c00", 0.52, replicates=3, failed=2, reason="inf")
     confirmed = replace(CONFIRMED, replicates=3)

@@ -69,8 +69,14 @@ def test_the_champion_is_told_of_with_interval_baselines_and_shrinkage() -> None
         "cannot be told apart from faster: +0.030 [-0.020, +0.080]",
         "beats left, random by at least +0.450",
         "selected with 0.560, won the finals with 0.530, confirmed with 0.510: shrinkage from selection +0.050, "
-        "from the finals +0.020",
+        "from the finals +0.020; that these are other episodes alone makes up to 0.04",
     ]
+
+
+def test_a_champion_that_nobody_wrote_in_this_search_is_called_so() -> None:
+    first, *others = sentences(searched(confirmed=confirmed(champion="g00-c01"), finished=True, champion="g00-c01"))
+    assert first.startswith("champion g00-c01, one of the programs that every search starts from: fitness 0.510")
+    assert not any("every search starts from" in each for each in others)
 
 
 def test_what_is_not_shown_is_not_claimed() -> None:
