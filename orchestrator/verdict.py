@@ -161,7 +161,7 @@ def _against_nothing(fitness: Fitness, baselines: Mapping[str, Baseline]) -> lis
     low = fitness.value if fitness.low is None else fitness.low
     better = all(low > (each.value if each.high is None else each.high) for each in known.values())
     figures = ", ".join(f"{name} {fitness_shown(each)}" for name, each in known.items())
-    return [f"{'better' if better else 'NOT shown to be better'} than doing nothing: {figures}"]
+    return [f"{'in a single training better' if better else 'NOT shown to be better'} than doing nothing: {figures}"]
 
 
 def finals_table(record: SearchRecord) -> Table | None:

@@ -85,3 +85,20 @@ def test_intervals_hold_the_truth_as_often_as_they_say(seeds: int) -> None:
         plain += low <= 0.0 <= high
     assert 0.92 <= held / 400 <= 0.985
     assert plain / 400 < 0.92
+
+
+@pytest.mark.parametrize(("seeds", "least", "most"), [(1, 0.3, 0.5), (5, 0.65, 0.85)])
+def test_where_one_side_was_trained_once_a_difference_is_too_sure(seeds: int, least: float, most: float) -> None:
+    """400 differences of two programs that drive alike, one of them trained once: `Difference.alone`."""
+    rng = np.random.default_rng(seeds)
+    held = 0
+    for number in range(400):
+        one, other = rng.normal(0.0, BETWEEN, seeds), rng.normal(0.0, BETWEEN)
+        measured = one + rng.normal(0.0, WITHIN, seeds)
+        less = measured.mean() - other - rng.normal(0.0, WITHIN)
+        drawn = less + rng.normal(0.0, WITHIN, 500) - rng.normal(0.0, WITHIN, (seeds, 500)).mean(axis=0)
+        tables = [episodes(2, 1000 * number + seed) for seed in range(seeds)]
+        deviations = student(seeds - 1) * sway(tables, measured, 500) if seeds > 1 else np.zeros(500)
+        low, high = np.quantile(drawn + deviations, (0.025, 0.975))
+        held += low <= 0.0 <= high
+    assert least <= held / 400 <= most

@@ -134,7 +134,7 @@ def test_without_finals_the_figure_is_called_what_it_is() -> None:
     first, second = sentences(record)
     assert "the best of 2 trained once each, so that part of it is luck" in first
     assert "still to come" not in first
-    assert second.startswith("better than doing nothing: slower 0.010 [-0.040, 0.060]")
+    assert second.startswith("in a single training better than doing nothing: slower 0.010 [-0.040, 0.060]")
     assert "still to come" in sentences(replace(record, finished=False))[0]
     assert sentences(SearchRecord()) == []
     assert "no champion" in sentences(SearchRecord(finished=True))[0]
