@@ -72,7 +72,12 @@ def pareto(data: ReportData) -> Section:
     front = {point.name for point in speed_crash_front(archive)}
     if not front:
         return Section("pareto", title, (Absent("Nobody's speed and crash rate have been measured."),))
-    metrics = {entry.candidate.id: entry.outcome.metrics for entry in archive.entries() if entry.outcome is not None}
+    # One that was stopped was measured on the way, and is no driver that anyone could have.
+    metrics = {
+        entry.candidate.id: entry.outcome.metrics
+        for entry in archive.entries()
+        if entry.outcome is not None and entry.outcome.status == "trained"
+    }
     drivers = {name: each.metrics for name, each in archive.baselines.items()}
     dots = [
         Dot(

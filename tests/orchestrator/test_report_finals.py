@@ -1,7 +1,9 @@
 """The report of a search that held finals, was confirmed, replayed and driven elsewhere."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -15,8 +17,8 @@ from actors.upstream_comparison import EpisodeDifference, Replay
 from driving.drivers import driver_named, run_episodes
 from driving.episodes import to_parquet
 from driving.lampilot import LampilotScores
-from orchestrator.report import against, champion, elsewhere, evidence, opening, plots, standings, style
-from orchestrator.report.document import Document, Section
+from orchestrator.report import against, champion, course, elsewhere, evidence, opening, plots, standings, style
+from orchestrator.report.document import Document, Picture, Section
 from orchestrator.report.films import clips
 from orchestrator.report.gather import ReportData, gather
 from orchestrator.report.markdown import to_markdown
@@ -116,8 +118,8 @@ CRITIQUE = Critique(
 )
 
 
-def gathered(folder: Path, **said: Message | None) -> ReportData:
-    """A run of which this was said."""
+def gathered(folder: Path, others: Mapping[str, str] = MappingProxyType({}), **said: Message | None) -> ReportData:
+    """A run of which this was said, with other candidates that ended so."""
     script = Script(folder)
     script.start(held_out=20)
     script.accept("g00-c00", 0)
@@ -133,6 +135,9 @@ def gathered(folder: Path, **said: Message | None) -> ReportData:
     for kind, message in (SAID | said).items():
         if message is not None:
             script.journal.append("standing" if isinstance(message, Standing) else kind, message.to_json())
+    for name, status in others.items():
+        script.accept(name, 0)
+        script.deliver(name, status=status, better=True)
     script.finish("g00-c00")
     script.close()
     return gather(find_run(str(folder)))
@@ -198,6 +203,16 @@ def test_trainings_that_broke_are_told_beside_the_figure(tmp_path: Path) -> None
 def test_episodes_that_the_trial_had_driven_otherwise_are_told(tmp_path: Path) -> None:
     data = gathered(tmp_path / "run", replayed=replace(SAID["replayed"], redelivered=7))  # type: ignore[type-var]
     assert "exactly the same, but 7 of these went otherwise in the trial" in text_of(opening.verdict(data))
+
+
+def test_who_was_stopped_is_not_drawn_among_those_who_were_trained(data: ReportData, tmp_path: Path) -> None:
+    def drawn(found: ReportData) -> str:
+        (picture,) = course.pareto(found).blocks
+        assert isinstance(picture, Picture)
+        return picture.wide
+
+    assert drawn(gathered(tmp_path / "stopped", {"g00-c01": "stopped"})) == drawn(data)
+    assert drawn(gathered(tmp_path / "trained", {"g00-c01": "trained"})) != drawn(data)
 
 
 def test_the_finals_show_stages_and_shrinkage(data: ReportData) -> None:
