@@ -87,8 +87,7 @@ class Replay(Message):
         if self.reason:
             return f"{self.name} could NOT be replayed in highway-env, so that only the kernel vouches: {self.reason}"
         same = self.episodes - len(self.differing)
-        reported = REPORT.first <= self.first_seed < REPORT.first + REPORT.limit
-        episodes = "report episodes" if reported else "episodes"
+        episodes = "report episodes" if REPORT.holds(self.first_seed) else "episodes"
         told = f"{same} of {self.episodes} {episodes} of {self.name} are identical in highway-env"
         if not self.maths_equal:
             names = ", ".join(self.differing_functions)

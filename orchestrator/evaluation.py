@@ -24,7 +24,7 @@ from driving.lampilot import LampilotScores, lampilot_scores
 from driving.measures import EpisodeTable, summarise
 from orchestrator.runs import Run
 from search_spaces.errors import UsageError
-from search_spaces.scenarios import Scenario
+from search_spaces.scenarios import SEED_SETS, Scenario
 
 KERNEL_EPISODES = 500
 """Episodes without `--episodes`: the standard error of the fitness is then 0.016."""
@@ -230,7 +230,9 @@ def metrics_table(evaluation: Evaluation) -> Table:
 
 
 def heading(evaluation: Evaluation) -> str:
-    """Say in one line what was measured."""
-    seeds = evaluation.table.seeds
+    """Say in one line what was measured, and in which traffic: a policy may know that of the trainings."""
+    seeds = [int(seed) for seed in evaluation.table.seeds]
     simulator = "the kernel" if evaluation.replay is None else "highway-env"
-    return f"{evaluation.entrant.name} on {len(seeds)} episodes (seeds {seeds[0]} to {seeds[-1]}) in {simulator}"
+    sets = [each.name for each in SEED_SETS.values() if each.holds(seeds[0]) or each.holds(seeds[-1])]
+    traffic = f"{' and '.join(sets)} episodes" if sets else "episodes"
+    return f"{evaluation.entrant.name} on {len(seeds)} {traffic} (seeds {seeds[0]} to {seeds[-1]}) in {simulator}"

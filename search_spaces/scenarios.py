@@ -159,6 +159,10 @@ class SeedSet:
             raise ScenarioError(f"{self.name} episodes: expected 1 to {self.limit}, got {count}")
         return range(self.first, self.first + count)
 
+    def holds(self, seed: int) -> bool:
+        """Return whether a seed is one of the block's."""
+        return self.first <= seed < self.first + self.limit
+
 
 TRAINING = SeedSet("training", 0, 10_000_000)
 """Traffic that policies are trained in."""
