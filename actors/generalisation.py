@@ -139,6 +139,8 @@ class Generalisation(Message):
         kept = [each for each in leads if feasible and each.ahead == feasible]
         lost = [f"{each.over} ({each.ahead} of {feasible})" for each in leads if each not in kept]
         told = f"{self.champion} keeps its lead over {len(kept)} of {len(leads)} others on all {feasible} roads"
+        if kept:
+            told += f", over {sum(each.surely == feasible for each in kept)} of them with the whole interval"
         if lost:
             told += f"; not over {', '.join(lost)}"
         left_out = [road.name for road in self.roads if not road.feasible]

@@ -66,11 +66,11 @@ def test_the_lead_counts_feasible_roads_alone(found: Generalisation) -> None:
     assert mobil.ahead == mobil.surely == 0
     assert faster.ahead == faster.roads == len(ROADS)
     assert "mobil (0 of 7)" in found.sentence()
-    unknown = tuple(
-        replace(road, cells=tuple(replace(each, lead=None) if each.name == "faster" else each for each in road.cells))
-        for road in found.roads[:1]
-    )
-    partly = replace(found, roads=(*unknown, *found.roads[1:]))
+    surely = sum(lead.surely == len(ROADS) for lead in found.leads())
+    assert f"over 6 of 9 others on all 7 roads, over {surely} of them with the whole interval; not" in found.sentence()
+    first = next(road for road in found.roads if road.feasible)
+    cells = tuple(replace(each, lead=None) if each.name == "faster" else each for each in first.cells)
+    partly = replace(found, roads=tuple(replace(each, cells=cells) if each is first else each for each in found.roads))
     assert f"faster ({len(ROADS) - 1} of {len(ROADS)})" in partly.sentence()
     everywhere = replace(found, roads=tuple(replace(road, feasible=True) for road in found.roads))
     assert {lead.roads for lead in everywhere.leads()} == {len(ROADS) + 1}
