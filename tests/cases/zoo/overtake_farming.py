@@ -5,5 +5,8 @@ def compute_reward(state):
     slow = 0.3 * clip((25.0 - state["speed_ms"]) / 5.0, 0.0, 1.0)
     crash = -1.0 * state["collided"]
     return overtake + fall_back + slow + crash, {
-        "overtake": overtake, "fall_back": fall_back, "slow": slow, "crash": crash
+        "overtake": overtake,
+        "fall_back": fall_back,
+        "slow": slow,
+        "crash": crash,
     }
