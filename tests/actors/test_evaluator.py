@@ -27,13 +27,13 @@ def test_a_policy_that_always_brakes_is_measured_as_the_driver_that_always_brake
         assert np.array_equal(column, driver_table.columns[name]), name
 
 
-def test_a_number_of_episodes_counts_from_the_first_held_out_seed():
+def test_a_number_of_episodes_counts_from_the_first_selection_seed():
     by_number, _ = evaluate(driver_named("faster"), QUIET, 8)
     by_seeds, _ = evaluate(driver_named("faster"), QUIET, range(SELECTION.first, SELECTION.first + 8))
     others, _ = evaluate(driver_named("faster"), QUIET, range(SELECTION.first + 8, SELECTION.first + 16))
     assert by_number == by_seeds
     assert by_number["native_return"] != others["native_return"]
-    with pytest.raises(ScenarioError, match="held-out episodes"):
+    with pytest.raises(ScenarioError, match="selection episodes"):
         evaluate(driver_named("faster"), QUIET, 0)
 
 
