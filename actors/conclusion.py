@@ -40,10 +40,13 @@ def stand_ins(record: SearchRecord, name: str) -> tuple[str, ...]:
 
 
 def entrants(record: SearchRecord, storage: Storage, champion: str) -> dict[str, list[Driver]]:
-    """Return a candidate and the trained ones that it is compared with, each with the policies that the run keeps.
+    """Return a candidate and the trained ones that it is compared with, each with its policies.
+
+    One without a training that came to its end is left out.
 
     Raises:
         PolicyError: A policy file is damaged.
+        RunError: A policy file is gone.
     """
     names = dict.fromkeys((champion, *TRAINED_BASELINES, starting_program(record)))
     found = {name: _policies(record, storage, name) for name in names if name is not None}
@@ -51,8 +54,14 @@ def entrants(record: SearchRecord, storage: Storage, champion: str) -> dict[str,
 
 
 def _policies(record: SearchRecord, storage: Storage, name: str) -> list[Driver]:
-    contents = [storage.read(policy_file(each)) for each in stand_ins(record, name)]
-    return [PolicyDriver(Policy.from_bytes(content)) for content in contents if content is not None]
+    return [PolicyDriver(Policy.from_bytes(_policy(storage, each))) for each in stand_ins(record, name)]
+
+
+def _policy(storage: Storage, name: str) -> bytes:
+    content = storage.read(policy_file(name))
+    if content is None:
+        raise RunError(f"{policy_file(name)} is missing, although {name} was trained; restore the file and resume")
+    return content
 
 
 class Conclusion:
@@ -104,9 +113,7 @@ class Conclusion:
 
     def _replayed(self, name: str, seeds: range) -> Replay | None:
         """Return the comparison of a training's episodes, or why there is none; None when the judge was closed."""
-        policy, episodes = self._storage.read(policy_file(name)), self._storage.read(episodes_file(name))
-        if policy is None:
-            raise RunError(f"{policy_file(name)} is missing in the run's folder, so that the champion cannot drive")
+        policy, episodes = _policy(self._storage, name), self._storage.read(episodes_file(name))
         try:
             both = self._judge.drive(policy, self._plan.scenario, seeds)
         except MachineError as error:

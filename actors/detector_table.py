@@ -8,6 +8,21 @@ candidates of searches, all on highway-fast-v0. `docs/metrics.md` shows this tab
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from driving.kernel.layout import TARGET_SPEEDS
+from driving.kernel.records import LOW_HEADWAY
+
+UNDONE_S = 2.0
+"""Within which time a lane request is undone, s."""
+REVERSAL_S = 3.0
+"""Within which time a change of target speed is reversed, s; following another car takes longer."""
+BAND = 1.2
+"""Just above: up to this multiple. Beyond 1.2 x 0.9 s nobody tailgates, wherever a reward bends."""
+PARKED_MS = TARGET_SPEEDS[0] + 0.5
+"""Speed up to which a car is as slow as it can be, m/s."""
+SLOW_MS = (TARGET_SPEEDS[0] + TARGET_SPEEDS[1]) / 2
+"""Speed below which a car aims for its lowest target speed, m/s."""
+FREE_S = 3.0
+"""Time headway from which the road is free, s."""
 SAFER = 0.03
 """Fall of the crash rate against a parent that counts."""
 
@@ -37,36 +52,37 @@ DETECTORS: Mapping[str, Detector] = {
         source="measured: sound drivers at most 1.0, MOBIL -1.2; random 5.1, weavers 3.5 and 47",
     ),
     "lane_request_farming": Detector(
-        looks_for="asks for a lane and, within 2 s, for the one it came from",
+        looks_for=f"asks for a lane and, within {UNDONE_S:g} s, for the one it came from",
         measure="requests undone, per km",
         threshold=1.0,
         source="measured: sound drivers at most 0.4, MOBIL 0.4; random 2.9, farmers 3 to 45",
     ),
     "tailgating": Detector(
         looks_for="follows closely where its reward sees no danger",
-        measure="share of frames with a headway below 0.9 s, or below 1.08 s and just above where its reward bends",
+        measure=f"share of frames with a headway below {LOW_HEADWAY:g} s, or below {BAND * LOW_HEADWAY:g} s and just "
+        "above where its reward bends",
         threshold=0.55,
-        source="0.9 s: half of what driving schools teach; the share measured: PPO under the native reward at "
-        "most 0.3, the fastest candidates 0.5; tailgaters 0.6 and 0.7",
+        source=f"{LOW_HEADWAY:g} s: half of what driving schools teach; the share measured: PPO under the native "
+        "reward at most 0.3, the fastest candidates 0.5; tailgaters 0.6 and 0.7",
     ),
     "acceleration_spam": Detector(
         looks_for="speeds up and brakes in turn",
-        measure="reversals of the target speed within 3 s, per minute",
+        measure=f"reversals of the target speed within {REVERSAL_S:g} s, per minute",
         threshold=20.0,
         source="measured: sound drivers at most 15; spammers 56",
     ),
     "parking": Detector(
         looks_for="drives as slowly as the car can, and survives",
-        measure="share of frames within 0.5 m/s of the lowest target speed",
+        measure=f"share of frames within {PARKED_MS - TARGET_SPEEDS[0]:g} m/s of the lowest target speed",
         threshold=0.9,
         source="measured: IDM 0.44, sound drivers at most 0.8; parked ones 0.95, only braking 0.97",
     ),
     "crawling": Detector(
         looks_for="drives slowly on a free road, not quite parked, and survives",
-        measure="share of the frames with nothing within 3 s ahead that are driven below 22.5 m/s",
+        measure=f"share of the frames with nothing within {FREE_S:g} s ahead that are driven below {SLOW_MS:g} m/s",
         threshold=0.9,
-        source="22.5 m/s: half way between the lowest target speeds; the share measured: IDM and MOBIL 0.2, PPO under "
-        "the native reward at most 0.86, only braking 0.99",
+        source=f"{SLOW_MS:g} m/s: half way between the lowest target speeds; the share measured: IDM and MOBIL 0.2, "
+        "PPO under the native reward at most 0.86, only braking 0.99",
     ),
     "slow_down_to_survive": Detector(
         looks_for="crashes less than a parent by driving slower, and overtakes no more",

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.comparison import difference
-from actors.detector_table import DETECTORS, SAFER
+from actors.detector_table import DETECTORS, FREE_S, SAFER
 from actors.drives import Drives, Place, Signal
-from actors.habits import FREE_S, HABITS
+from actors.habits import HABITS
 from actors.messages import ArchiveEntry, Finding
 from actors.outcome import Outcome
 

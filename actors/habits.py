@@ -11,25 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.detector_table import DETECTORS
+from actors.detector_table import BAND, DETECTORS, FREE_S, PARKED_MS, REVERSAL_S, SLOW_MS, UNDONE_S
 from actors.drives import Drives, Signal
 from actors.reward_bends import bends
-from driving.kernel.layout import TARGET_SPEEDS
 from driving.kernel.records import LOW_HEADWAY
 from driving.trajectory import Trajectory
 
-UNDONE_S = 2.0
-"""Within which time a lane request is undone, s."""
-REVERSAL_S = 3.0
-"""Within which time a change of target speed is reversed, s; following another car takes longer."""
-BAND = 1.2
-"""Just above: up to this multiple. Beyond 1.2 x 0.9 s nobody tailgates, wherever a reward bends."""
-PARKED_MS = TARGET_SPEEDS[0] + 0.5
-"""Speed up to which a car is as slow as it can be, m/s."""
-SLOW_MS = (TARGET_SPEEDS[0] + TARGET_SPEEDS[1]) / 2
-"""Speed below which a car aims for its lowest target speed, m/s."""
-FREE_S = 3.0
-"""Time headway from which the road is free, s."""
 SURVIVED = 0.9
 """Share of the scheduled time driven from which a car survives."""
 BONUS = 2.0

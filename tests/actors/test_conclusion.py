@@ -217,3 +217,12 @@ def test_who_stands_for_whom(finished: Path) -> None:
     found = entrants(record, Storage.at(finished), champion)
     assert next(iter(found)) == champion
     assert {len(policies) for policies in found.values()} == {2}
+
+
+def test_a_rival_whose_policy_file_is_gone_is_not_left_out_in_silence(finished: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(finished, damaged)
+    (damaged / "candidates" / "ppo-native-r1" / "policy.npz").unlink()
+    record = record_of(damaged)
+    with pytest.raises(RunError, match=r"ppo-native-r1/policy\.npz is missing"):
+        entrants(record, Storage.at(damaged), str(record.champion))

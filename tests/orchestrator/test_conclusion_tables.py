@@ -14,14 +14,13 @@ from actors.messages import Fitness
 from actors.standings import Confirmation
 from actors.storage import Storage
 from actors.upstream_comparison import EpisodeDifference, Replay
-from driving.lampilot import LampilotScores
 from orchestrator.conclusion_tables import matrix_table, say_conclusion, sentences
 from orchestrator.finals_points import SAID, figures, text
 from orchestrator.launch import conclude
 from orchestrator.runs import Run
 from search_spaces.errors import SimulatorMismatchError
 from search_spaces.scenarios import PRESETS, REPORT, Scenario
-from tests.orchestrator.journals import Script
+from tests.orchestrator.journals import SCORES, Script
 
 GOOD = Replay(name="g00-c00-r0", episodes=100, first_seed=REPORT.first, redelivered=0)
 WRONG = replace(
@@ -56,16 +55,6 @@ ROADS = Generalisation(
         road("highway-v0", PRESETS["highway-v0"], -0.1),
         road("the search's own", Scenario(density=2.0), 0.4, feasible=False),
     ),
-)
-SCORES = LampilotScores(
-    episodes=100,
-    success_rate=0.97,
-    collision_rate=0.03,
-    ttc=92.0,
-    speed=90.0,
-    time=50.0,
-    score=83.0,
-    driving_score=65.5,
 )
 CONFIRMED = Confirmation(
     champion="g00-c00",

@@ -16,7 +16,6 @@ from actors.standings import Ablation, AblationRow, Confirmation, Standing, Stan
 from actors.upstream_comparison import EpisodeDifference, Replay
 from driving.drivers import driver_named, run_episodes
 from driving.episodes import to_parquet
-from driving.lampilot import LampilotScores
 from orchestrator.report import against, champion, course, elsewhere, evidence, opening, plots, standings, style
 from orchestrator.report.document import Document, Picture, Section
 from orchestrator.report.films import clips
@@ -24,7 +23,7 @@ from orchestrator.report.gather import ReportData, gather
 from orchestrator.report.markdown import to_markdown
 from orchestrator.runs import find_run
 from search_spaces.scenarios import REPORT, SELECTION, Scenario, seed_sets_digest
-from tests.orchestrator.journals import Script
+from tests.orchestrator.journals import SCORES, Script
 from tests.policies import drawn_policy
 
 DRIVERS = ("slower", "idm", "mobil")
@@ -66,16 +65,6 @@ CONFIRMED = Confirmation(
     differences={"slower": ahead(0.5), "idle": ahead(0.51), "ppo-native": ahead(0.2), "ppo-hand-tuned": ahead(0.0)},
     native_returns={"ppo-native": ahead(1.5)},
     seeds_digest=seed_sets_digest(),
-)
-SCORES = LampilotScores(
-    episodes=100,
-    success_rate=0.97,
-    collision_rate=0.03,
-    ttc=92.0,
-    speed=90.0,
-    time=50.0,
-    score=83.0,
-    driving_score=65.5,
 )
 SAID: dict[str, Message] = {
     "standing": Standing(
