@@ -240,10 +240,9 @@ def _grouped(cases: Iterable[Case]) -> Iterable[list[Case]]:
 
 
 def _top(group: Sequence[Case]) -> list[Case]:
-    """Return the best tenth, at least one and all that equal its last; nobody who is worth nothing."""
-    values = sorted((_rank_value(each) for each in group), reverse=True)
-    least = values[math.ceil(TOP_SHARE * len(values)) - 1]
-    return [each for each in group if _rank_value(each) >= least and _rank_value(each) > NOTHING]
+    """Return the best tenth, at least one, equals in their order; nobody who is worth nothing."""
+    able = [each for each in group if each.fitness is not None and each.fitness > NOTHING]
+    return sorted(able, key=lambda each: -_rank_value(each))[: math.ceil(TOP_SHARE * len(group))]
 
 
 def _rank_value(case: Case) -> float:
