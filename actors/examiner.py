@@ -54,6 +54,10 @@ class Examiner:
                 if isinstance(program, RewardProgram):
                     self._embeddings[candidate.digest] = self._linter.embedded(program)
 
+    def embedding(self, digest: str) -> Embedding | None:
+        """Return what a program that was examined or learned is compared by; None where there is nothing."""
+        return self._embeddings.get(digest)
+
     def examine(self, proposal: Proposal, known: Mapping[str, str]) -> Passed | Violation:
         """Say whether a proposal may be trained.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from actors.archive import Archive
+from actors.epic import Embedding, distance
 from actors.examiner import Examiner, Passed
 from actors.messages import Candidate, Proposal, Refusal, ScreenVerdict
 from actors.plan import SearchPlan
@@ -55,6 +56,30 @@ class _Pool:
     known: dict[str, str]
     passed: list[tuple[Proposal, Passed]] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+
+
+class _Gaps:
+    """EPIC distances of proposals from known programs and from each other.
+
+    Args:
+        known: Embeddings of the programs that were trained before.
+        proposed: Embedding of each proposal; None: it has none, and lies apart from everything.
+    """
+
+    def __init__(self, known: Sequence[Embedding], proposed: Sequence[Embedding | None]) -> None:
+        self._known = known
+        self._proposed = proposed
+        self._from_known: dict[int, float] = {}
+
+    def of(self, index: int, taken: Sequence[int]) -> float:
+        """Return the distance of a proposal to the nearest known one or one of `taken`, 0 to 1."""
+        own = self._proposed[index]
+        if own is None:
+            return 1.0
+        if index not in self._from_known:
+            self._from_known[index] = min((distance(own, each) for each in self._known), default=1.0)
+        others = (self._proposed[each] for each in taken)
+        return min([self._from_known[index], *(distance(own, each) for each in others if each is not None)])
 
 
 class GenerationDesigner:
@@ -103,7 +128,7 @@ class GenerationDesigner:
         filled = self._missing(pool)
         if filled:
             self._fill(pool, archive, attempt)
-        candidates, verdicts = self._accept(pool)
+        candidates, verdicts = self._accept(pool, archive)
         return Design(
             candidates=candidates, refusals=tuple(pool.refusals), verdicts=verdicts, filled=filled, silent=silent
         )
@@ -159,20 +184,23 @@ class GenerationDesigner:
             else:
                 pool.refusals.append(_refusal(pool, proposal, verdict))
 
-    def _accept(self, pool: _Pool) -> tuple[tuple[Candidate, ...], tuple[dict[str, Any], ...]]:
-        """Rank what passed and take the given programs (the user's and imported ones), the best, and one at random."""
+    def _accept(self, pool: _Pool, archive: Archive) -> tuple[tuple[Candidate, ...], tuple[dict[str, Any], ...]]:
+        """Rank what passed; take the given programs, the best that lie apart, and one at random."""
         population = self._plan.population
         if self._screen is None:
             first = range(min(population, len(pool.passed)))
             return tuple(self._candidate(pool, number, number, None) for number in first), ()
         verdicts = self._screen.rank([passed.program for _, passed in pool.passed])
-        given = [index for index, (proposal, _) in enumerate(pool.passed) if proposal.origin in ("user", "imported")]
-        given = given[:population]
+        given = self._given(pool, verdicts)
         others = [index for index in range(len(pool.passed)) if index not in given]
         rng = np.random.default_rng(derived_seed(self._plan.seed, "choose", pool.generation))
+        gaps = self._gaps(pool, archive)
+
+        def gap(place: int, taken: Sequence[int]) -> float:
+            return gaps.of(others[place], [*given, *(others[each] for each in taken)])
+
         chosen = [(index, verdicts[index]) for index in given]
-        copies = {place for place, index in enumerate(others) if _is_copy(pool.passed[index][1])}
-        for place, verdict in choose([verdicts[index] for index in others], population - len(given), rng, copies):
+        for place, verdict in choose([verdicts[index] for index in others], population - len(given), rng, gap):
             chosen.append((others[place], verdict))
         candidates = [self._candidate(pool, number, index, verdict) for number, (index, verdict) in enumerate(chosen)]
         became = {index: candidate.id for (index, _), candidate in zip(chosen, candidates, strict=True)}
@@ -182,6 +210,28 @@ class GenerationDesigner:
             for index, (verdict, (_, passed)) in enumerate(zip(verdicts, pool.passed, strict=True))
         ]
         return tuple(candidates), tuple(recorded)
+
+    def _given(self, pool: _Pool, verdicts: Sequence[ScreenVerdict]) -> list[int]:
+        """Return what is trained whatever the screen says.
+
+        The user's and imported programs, and of the project's own starting programs the best, up to half of the
+        population: the screen knows little yet, and what comes later is compared with them.
+        """
+        population = self._plan.population
+        origins = [proposal.origin for proposal, _ in pool.passed]
+        given = [index for index, origin in enumerate(origins) if origin in ("user", "imported")][:population]
+        seeds = sorted(
+            (index for index, origin in enumerate(origins) if origin == "seed"), key=lambda index: verdicts[index].rank
+        )
+        return [*given, *seeds[: max(0, population // 2 - len(given))]]
+
+    def _gaps(self, pool: _Pool, archive: Archive) -> "_Gaps":
+        embedded = self._examiner.embedding
+        known = (embedded(digest) for digest in archive.digests())
+        return _Gaps(
+            known=[each for each in known if each is not None],
+            proposed=[embedded(passed.program.digest) for _, passed in pool.passed],
+        )
 
     def _candidate(self, pool: _Pool, number: int, index: int, verdict: ScreenVerdict | None) -> Candidate:
         proposal, passed = pool.passed[index]
@@ -199,10 +249,6 @@ class GenerationDesigner:
             screen=verdict,
             lint=passed.lint,
         )
-
-
-def _is_copy(passed: Passed) -> bool:
-    return any(finding.name == "duplicate" for finding in passed.lint)
 
 
 def _refusal(pool: _Pool, proposal: Proposal, violation: Violation) -> Refusal:

@@ -93,7 +93,7 @@ class FinalsSettings(Message):
             neither.
     """
 
-    finalists: int = 4
+    finalists: int = 6
     seeds: int = 3
     steps: int = 1_000_000
     leaders: int = 2
@@ -156,7 +156,7 @@ class SearchPlan(Message):
         imported: Programs of another search, best first. Up to half of the first generation are the best of them,
             trained anew, and its edits are made of all of them.
         proposals_per_slot: How many programs the evolver proposes for each one that is trained: the screen sees the
-            more ideas of different kinds, and copies of known programs come last.
+            more ideas of different kinds, and chooses among those that lie apart.
         replacements: How often a refused proposal of one slot is replaced by the LLM before the evolver fills it.
         steady: Whether a free slot is filled at once instead of waiting for the generation.
         attempts: How often a trial whose process died is started again.
@@ -182,7 +182,7 @@ class SearchPlan(Message):
     llm: LLMSettings = field(default_factory=LLMSettings)
     start_from: tuple[str, ...] = ()
     imported: tuple[ImportedProgram, ...] = ()
-    proposals_per_slot: int = 16
+    proposals_per_slot: int = 64
     replacements: int = 5
     steady: bool = False
     attempts: int = 3
@@ -220,7 +220,7 @@ _PLAN_RANGES: Mapping[str, tuple[int, int]] = {
     "steps": (1, 1_000_000_000),
     "seed": (0, 2**31 - 1),
     "held_out": (1, SELECTION.limit),
-    "proposals_per_slot": (1, 100),
+    "proposals_per_slot": (1, 1000),
     "replacements": (0, 100),
     "attempts": (1, 100),
 }

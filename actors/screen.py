@@ -8,7 +8,7 @@ hardly ranks what survives, so one program is always taken at random.
 
 import math
 import threading
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,14 @@ EPISODES = 100
 RESOLUTION = 0.01
 """Fitness is compared in steps of this: what lies closer is noise (its standard error over 500 episodes is 0.016), and
 without it the order of drivers who all crash, at fitnesses of 1e-8, would count as much as any other."""
+
+APART = (0.1, 0.005, 0.0)
+"""EPIC distances that chosen programs keep from others, each tried where the one before leaves too few. Nearer than the
+first, fitnesses differ hardly more than between two trainings of one program (`docs/decisions/0007`); the second is the
+linter's `duplicate`."""
+
+Gap = Callable[[int, Sequence[int]], float]
+"""How far a program is from known ones and from others of its generation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,25 +98,42 @@ class Screen:
 
 
 def choose(
-    verdicts: Sequence[ScreenVerdict], count: int, rng: np.random.Generator, copies: Set[int] = frozenset()
+    verdicts: Sequence[ScreenVerdict], count: int, rng: np.random.Generator, gap: Gap
 ) -> list[tuple[int, ScreenVerdict]]:
-    """Choose which programs are trained: the best by rank, copies of known ones last, and one of the others at random.
+    """Choose which programs are trained: the best by rank that lie apart, and one of the others at random.
+
+    A program that lies near a known or a chosen one is passed over as long as there are others: what sets the two apart
+    is less than what sets apart two trainings of one of them.
 
     Args:
         verdicts: One for each program, as `Screen.rank` gives them.
         count: How many to choose; the one at random is among them when `count` is at least 2.
         rng: Draws the one at random.
-        copies: Indices of programs that hardly differ from known ones: training them tells little that is new.
+        gap: Takes the index of a program and the indices of those chosen so far, and returns its EPIC distance to the
+            nearest of these and of what was trained before, 0 to 1.
 
     Returns:
         Index and verdict of each chosen program, best first; the one at random is last and marked.
     """
-    order = sorted(range(len(verdicts)), key=lambda index: (index in copies, verdicts[index].rank))
-    if count < 2 or count >= len(order):
-        return [(index, verdicts[index]) for index in order[:count]]
-    lucky = order[int(rng.integers(count - 1, len(order)))]
-    best = [(index, verdicts[index]) for index in order[: count - 1]]
-    return [*best, (lucky, replace(verdicts[lucky], at_random=True))]
+    order = sorted(range(len(verdicts)), key=lambda index: verdicts[index].rank)
+    drawn = 1 if 2 <= count < len(order) else 0
+    best = _apart(order, count - drawn, gap)
+    chosen = [(index, verdicts[index]) for index in order if index in best]
+    if drawn:
+        others = [index for index in order if index not in best]
+        lucky = others[int(rng.integers(len(others)))]
+        chosen.append((lucky, replace(verdicts[lucky], at_random=True)))
+    return chosen
+
+
+def _apart(order: Sequence[int], count: int, gap: Gap) -> list[int]:
+    """Return the first `count` of `order` that lie apart; closer together where there are too few."""
+    taken: list[int] = []
+    for apart in APART:
+        for index in order:
+            if len(taken) < count and index not in taken and gap(index, taken) >= apart:
+                taken.append(index)
+    return taken
 
 
 def _record_baselines(scenario: Scenario) -> tuple[_Policy, ...]:

@@ -3,7 +3,8 @@
 import logging
 import shutil
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import ray
 import torch
+from numpy.typing import NDArray
 from ray.tune.registry import register_env
 
 from actors.advantages import seed_streams
@@ -46,6 +48,14 @@ class _Measured:
     episodes: bytes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layers:
+    """Weights and biases of the actor's layers after a batch, as in `Policy`."""
+
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+
+
 class Training:
     """A PPO run that is advanced batch by batch.
 
@@ -79,6 +89,7 @@ class Training:
         self.runner: BatchedEnvRunner = self._algorithm.env_runner
         self._diverged: str | None = None
         self._stopped: str | None = None
+        self._recent: deque[_Layers] = deque(maxlen=assignment.ppo.averaged_batches(assignment.steps))
         self.rungs: list[RungPoint] = []
         self._rungs_ahead = list(assignment.rungs)
         self._at_rung: _Measured | None = None
@@ -134,6 +145,7 @@ class Training:
         """
         try:
             self._algorithm.train()
+            self._recent.append(self._layers())
             if self.finished or not self._reached_rung():
                 return None
             self._at_rung = self._measure()
@@ -165,19 +177,26 @@ class Training:
         return bool(reached)
 
     def policy(self) -> Policy:
-        """Return the policy as it stands.
+        """Return the policy as it stands: its weights are means over the last batches, see `PPOSettings.averaging`.
 
         Raises:
             PolicyError: Weights that are not finite.
         """
-        state = self.runner.module.get_state()
-        layers = [name for name in state if name.startswith(("encoder.actor_encoder.", "pi."))]
         factor, offset = observation_scaling(self.assignment.ppo.scale_observations)
+        recent = self._recent or (self._layers(),)
         return Policy(
             factor=factor,
             offset=offset,
-            weights=tuple(np.ascontiguousarray(state[name].T) for name in layers if name.endswith(".weight")),
-            biases=tuple(np.array(state[name]) for name in layers if name.endswith(".bias")),
+            weights=_means([layers.weights for layers in recent]),
+            biases=_means([layers.biases for layers in recent]),
+        )
+
+    def _layers(self) -> _Layers:
+        state = self.runner.module.get_state()
+        names = [name for name in state if name.startswith(("encoder.actor_encoder.", "pi."))]
+        return _Layers(
+            weights=tuple(state[name].T.copy() for name in names if name.endswith(".weight")),
+            biases=tuple(state[name].copy() for name in names if name.endswith(".bias")),
         )
 
     def outcome(self) -> Delivery:
@@ -220,6 +239,12 @@ class Training:
         if measured is None:
             return Delivery(outcome=outcome)
         return Delivery(outcome=outcome, policy=measured.policy, film=film, episodes=measured.episodes)
+
+
+def _means(batches: Sequence[tuple[NDArray[np.float32], ...]]) -> tuple[NDArray[np.float32], ...]:
+    """Return the mean of each layer over batches."""
+    layers = zip(*batches, strict=True)
+    return tuple(np.ascontiguousarray(np.mean(layer, axis=0, dtype=np.float64), np.float32) for layer in layers)
 
 
 def _compiled(assignment: Assignment) -> RewardProgram | None:

@@ -32,6 +32,8 @@ class PPOSettings:
         normalise_returns: Whether rewards are divided by the running standard deviation of the discounted return, so
             that a reward and its hundredfold train alike.
         scale_observations: Whether observations are scaled by constants (see `actors/policy.py`).
+        averaging: Share of the training, at its end, over whose batches the policy's weights are averaged, 0 to 1; 0:
+            the last weights. Halves what two trainings of one program differ by; `docs/decisions/0004-ppo-defaults.md`.
     """
 
     discount: float = 0.9
@@ -48,12 +50,19 @@ class PPOSettings:
     hidden: tuple[int, ...] = (64, 64)
     normalise_returns: bool = True
     scale_observations: bool = True
+    averaging: float = 0.05
 
     def __post_init__(self) -> None:
         if self.batch % self.environments:
             raise UsageError(f"ppo: batch {self.batch} must be a multiple of environments {self.environments}")
         if not 1 <= self.minibatch <= self.batch:
             raise UsageError(f"ppo: minibatch {self.minibatch} must lie in [1, batch {self.batch}]")
+        if not 0.0 <= self.averaging <= 1.0:
+            raise UsageError(f"ppo: averaging {self.averaging} must lie in [0, 1]")
+
+    def averaged_batches(self, steps: int) -> int:
+        """Return over how many batches the weights of a policy are averaged that is trained for `steps` steps."""
+        return max(1, round(self.averaging * steps / self.batch))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""

@@ -172,8 +172,9 @@ GATE = SeedSet("gate", 20_000_000, 100_000)
 """Traffic that programs are tried on before they may be trained, by gate and linter."""
 SCREEN = SeedSet("screen", 30_000_000, 100_000)
 """Traffic that the screen ranks proposals on."""
-REPORT = SeedSet("report", 40_000_000, 1_000_000)
-"""Traffic that only those who won the finals, and what they are compared with, ever meet: it selects nobody."""
+REPORT = SeedSet("report", 60_000_000, 1_000_000)
+"""Traffic that only those who won the finals, and what they are compared with, ever meet: it selects nobody. The block
+from 40 000 000 on served this purpose until a default was chosen on it; it is not used again."""
 FINALS = SeedSet("finals", 50_000_000, 1_000_000)
 """Traffic that the finals decide on."""
 

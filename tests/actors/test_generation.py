@@ -3,6 +3,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from actors.archive import Archive
+from actors.epic import distance
 from actors.evolver import Evolver
 from actors.examiner import Examiner
 from actors.gate import Gate
@@ -11,7 +12,7 @@ from actors.linter import Linter
 from actors.messages import Candidate, Proposal
 from actors.plan import SearchPlan
 from actors.protocols import DesignBrief, Designer
-from actors.screen import Screen
+from actors.screen import APART, Screen
 from search_spaces.errors import RunError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram, Violation
@@ -109,6 +110,21 @@ def test_the_same_archive_gives_the_same_design_and_another_seed_another() -> No
 
     assert design(1) == design(1)
     assert [each.digest for each in design(1).candidates] != [each.digest for each in design(2).candidates]
+
+
+def test_half_of_the_first_generation_are_starting_programs_and_all_lie_apart() -> None:
+    evolver = Evolver()
+    examiner = Examiner(GATE, compile_program, compile_program, LINTER)
+    plan = small_plan(population=6, proposals_per_slot=16)
+    design = GenerationDesigner(plan, evolver, evolver, examiner, SCREEN).design(Archive(), 0)
+    assert [each.origin for each in design.candidates[:3]] == ["seed"] * 3
+    assert len(design.candidates) == 6
+    embeddings = [examiner.embedding(each.digest) for each in design.candidates[:-1]]
+    for index, one in enumerate(embeddings):
+        for other in embeddings[max(3, index + 1) :]:
+            assert one is not None
+            assert other is not None
+            assert distance(one, other) >= APART[0]
 
 
 def test_examining_knows_earlier_programs_and_checks_a_text_once() -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +8,7 @@ from scipy.stats import kendalltau
 
 from actors.fitness import fitness
 from actors.messages import ScreenVerdict
-from actors.screen import EPISODES, RESOLUTION, Screen, choose
+from actors.screen import EPISODES, RESOLUTION, Gap, Screen, choose
 from driving.drivers import DRIVERS, driver_named, record_traces, run_episodes
 from driving.measures import summarise
 from search_spaces.language import compile_program
@@ -88,11 +90,15 @@ def record_speed(driver: str) -> float:
     return float(traces.states[traces.alive][:, FIELD_INDEX["speed_ms"]].sum())
 
 
+def far(_index: int, _taken: Sequence[int]) -> float:
+    return 1.0
+
+
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.integers(1, 10), st.integers(0, 1000))
 def test_the_best_are_chosen_and_one_at_random(taus: list[float], count: int, seed: int) -> None:
     order = sorted(range(len(taus)), key=lambda index: -taus[index])
     verdicts = [ScreenVerdict(tau=tau, rank=order.index(index), of=len(taus)) for index, tau in enumerate(taus)]
-    chosen = choose(verdicts, count, np.random.default_rng(seed))
+    chosen = choose(verdicts, count, np.random.default_rng(seed), far)
     indices = [index for index, _ in chosen]
     assert len(set(indices)) == len(indices) == min(count, len(taus))
     lucky = [verdict for _, verdict in chosen if verdict.at_random]
@@ -106,13 +112,33 @@ def test_the_best_are_chosen_and_one_at_random(taus: list[float], count: int, se
 
 def test_the_one_at_random_is_any_of_the_others() -> None:
     verdicts = [ScreenVerdict(tau=None, rank=index, of=8) for index in range(8)]
-    drawn = {choose(verdicts, 3, np.random.default_rng(seed))[-1][0] for seed in range(100)}
+    drawn = {choose(verdicts, 3, np.random.default_rng(seed), far)[-1][0] for seed in range(100)}
     assert drawn == {2, 3, 4, 5, 6, 7}
 
 
-def test_copies_of_known_programs_are_chosen_last() -> None:
-    verdicts = [ScreenVerdict(tau=1.0 - index / 10, rank=index, of=6) for index in range(6)]
-    chosen = choose(verdicts, 4, np.random.default_rng(0), {0, 1, 3})
-    assert [index for index, _ in chosen[:3]] == [2, 4, 5]
-    assert chosen[3][0] in {0, 1, 3}
-    assert chosen[3][1].at_random
+LINE = [0.0, 0.001, 0.05, 0.3, 0.31, 0.9]
+
+
+def along(index: int, taken: Sequence[int]) -> float:
+    return min((abs(LINE[index] - LINE[each]) for each in taken), default=1.0)
+
+
+def chosen_along(count: int, gap: Gap) -> list[int]:
+    verdicts = [ScreenVerdict(tau=1.0 - index / 10, rank=index, of=len(LINE)) for index in range(len(LINE))]
+    return [index for index, verdict in choose(verdicts, count, np.random.default_rng(0), gap) if not verdict.at_random]
+
+
+def test_the_chosen_lie_apart() -> None:
+    assert chosen_along(4, along) == [0, 3, 5]
+
+
+def test_where_too_few_lie_apart_nearer_ones_fill_up_and_copies_come_last() -> None:
+    assert chosen_along(5, along) == [0, 2, 3, 5]
+    assert chosen_along(6, along) == list(range(6))
+
+
+def test_what_is_near_a_known_program_is_passed_over() -> None:
+    def beside_the_first(index: int, taken: Sequence[int]) -> float:
+        return min(abs(LINE[index] - LINE[0]), along(index, taken))
+
+    assert chosen_along(3, beside_the_first) == [3, 5]

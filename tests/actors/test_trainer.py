@@ -137,6 +137,29 @@ def test_a_training_that_diverges_fails_and_says_so(first, learning_rate):
     assert delivery.policy is None
 
 
+def test_the_delivered_weights_are_means_over_the_last_batches(first):
+    averaged = assignment(ppo=replace(SETTINGS, averaging=0.5))
+    batches = averaged.ppo.averaged_batches(averaged.steps)
+    assert batches > 1
+    networks = []
+    with Training(averaged) as training:
+        while not training.finished:
+            training.advance()
+            networks.append({name: array.copy() for name, array in training.runner.module.get_state().items()})
+        policy = training.policy()
+    assert len(networks) == 2 * batches
+    expected = np.mean([each["pi.net.mlp.0.weight"].T for each in networks[-batches:]], axis=0)
+    assert policy.weights[-1] == pytest.approx(expected, abs=1e-7)
+    assert np.abs(policy.weights[-1] - networks[-1]["pi.net.mlp.0.weight"].T).max() > 1e-5
+
+
+def test_averaging_leaves_the_training_alone(first):
+    raw = train_candidate(assignment(ppo=replace(SETTINGS, averaging=0.0))).outcome
+    averaged = train_candidate(assignment(ppo=replace(SETTINGS, averaging=0.5))).outcome
+    assert raw.curve == averaged.curve
+    assert raw.traces == averaged.traces
+
+
 def test_native_reward_is_highway_envs_own(first):
     outcome = train_candidate(assignment(source=None)).outcome
     assert outcome.status == "trained"

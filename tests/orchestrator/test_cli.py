@@ -127,10 +127,10 @@ def test_evaluate_measures_a_candidate_on_fresh_episodes(finished: Path, tmp_pat
     measured = json.loads(written.read_text())
     assert measured["name"] == "g01-c00"
     assert measured["simulator"] == "kernel"
-    assert measured["first_seed"] == 40_000_000
+    assert measured["first_seed"] == 60_000_000
     assert measured["metrics"]["episodes"] == measured["episodes"] == 12
     told = run("evaluate", "--driver", "idle", "--episodes", "3").stdout
-    assert "idle on 3 report episodes (seeds 40000000 to 40000002) in the kernel" in told
+    assert "idle on 3 report episodes (seeds 60000000 to 60000002) in the kernel" in told
     told = run("evaluate", "--driver", "idle", "--episodes", "3", "--seed", "7").stdout
     assert "idle on 3 training episodes (seeds 7 to 9) in the kernel" in told
     idle = json.loads(run("evaluate", "--driver", "idle", "--episodes", "12", "--json", "-").stdout)
