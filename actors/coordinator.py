@@ -18,6 +18,7 @@ from actors.finals import steps_left
 from actors.halving import RungVerdict, reason_to_stop
 from actors.keys import Credentials
 from actors.ledger import Ledger
+from actors.measurement import measurement_digest, refuse_other_measurement
 from actors.message import Message
 from actors.messages import Assignment, Candidate
 from actors.outcome import Delivery, Outcome, RungPoint
@@ -85,15 +86,22 @@ class Coordinator:
         self._steps_here = 0
 
     def _begin(self, location: str, session: str) -> None:
-        known = self._ledger.record.plan
-        if known is None:
-            self._ledger.write("search_started", {"plan": self._plan.to_json()})
-        elif known != self._plan:
+        try:
+            self._refuse_another(location)
+        except RunError:
             self._ledger.close()
+            raise
+        if self._ledger.record.plan is None:
+            self._ledger.write("search_started", {"plan": self._plan.to_json(), "measurement": measurement_digest()})
+        self._ledger.write("opened", {"session": session})
+
+    def _refuse_another(self, location: str) -> None:
+        known = self._ledger.record.plan
+        if known is not None and known != self._plan:
             raise RunError(
                 f"{location} holds another search ({known.search_id}); choose another folder, or --resume it"
             )
-        self._ledger.write("opened", {"session": session})
+        refuse_other_measurement(self._ledger.record.measurement, location)
 
     @property
     def record(self) -> SearchRecord:

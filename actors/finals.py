@@ -101,8 +101,11 @@ def trained_baselines(plan: SearchPlan) -> Iterator[Candidate]:
 
 
 def starting_program(record: SearchRecord) -> str | None:
-    """Return the candidate that was the best of the programs that a search without an LLM starts from."""
-    return next((each.candidate.id for each in record.archive.ranked() if each.candidate.origin == "seed"), None)
+    """Return the candidate that was the best of those that the search started from: the project's and the user's."""
+    given = (
+        each.candidate for each in record.archive.ranked() if each.candidate.origin in ("seed", "user", "imported")
+    )
+    return next((candidate.id for candidate in given), None)
 
 
 def wanted(plan: SearchPlan, record: SearchRecord) -> Iterator[Candidate]:

@@ -2,7 +2,7 @@
 
 | event | data |
 |---|---|
-| `search_started` | `plan` |
+| `search_started` | `plan`, `measurement`: see `measurement_digest` |
 | `opened` | `session`: a driver's start; a coordinator that restarts under the same driver keeps the session |
 | `llm_asked`, `llm_replied`, `llm_failed` | an `Exchange`, a `ChatReply`, a `ChatFailure` |
 | `refused` | a `Refusal` |
@@ -78,6 +78,7 @@ class SearchRecord(Message):
     Attributes:
         next_sequence: How many events it folds.
         plan: What was asked for; None before the search started.
+        measurement: `measurement_digest()` of the release that began it; empty where it wrote none.
         archive: What was learned.
         session: Driver that opened the run last.
         assigned: Candidate id to trial id, of trials that this session started and that have not ended.
@@ -104,6 +105,7 @@ class SearchRecord(Message):
 
     next_sequence: int = 0
     plan: SearchPlan | None = None
+    measurement: str = ""
     archive: Archive = field(default_factory=Archive)
     session: str = ""
     assigned: Mapping[str, str] = field(default_factory=dict)
@@ -158,7 +160,8 @@ class SearchRecord(Message):
         data: Mapping[str, Any] = event.data
         match event.kind:
             case "search_started":
-                return replace(self, plan=SearchPlan.from_json(data["plan"]))
+                plan = SearchPlan.from_json(data["plan"])
+                return replace(self, plan=plan, measurement=data.get("measurement", ""))
             case "opened" if data["session"] == self.session:
                 return self
             case "opened":

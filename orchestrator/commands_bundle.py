@@ -54,6 +54,8 @@ def import_(
     results = console.results()
     results.print(console.shown(f"{found.search_id}, bundle {found.sha256[:12]}, in {place}"))
     results.print(_table(found))
+    if not found.same_episodes:
+        results.print("measured on other episodes than this release measures on: the order is a hint, no comparison")
     if found.programs:
         results.print(console.shown(f"start from them with: orchestrate --archive {place}"))
     else:

@@ -23,6 +23,7 @@ from actors.journal import JournalReader
 from actors.keys import Credentials
 from actors.ledger import replay
 from actors.lock import lock_run
+from actors.measurement import refuse_other_measurement
 from actors.plan import SearchPlan
 from actors.progress import Progress
 from actors.spawn import LOCK_PATIENCE_S, NAMESPACE, spawn_coordinator, warm_nodes
@@ -88,15 +89,16 @@ def resumed(location: str, *, take_over: bool = False) -> Search:
     """Return the search in a run's folder, to go on with.
 
     Raises:
-        RunError: The folder holds no search.
+        RunError: The folder holds no search, or one that measures otherwise than this release.
         JournalError: Its journal is damaged.
     """
     storage = Storage.at(location)
-    plan = replay(JournalReader(storage)).plan
-    if plan is None:
+    record = replay(JournalReader(storage))
+    if record.plan is None:
         raise RunError(f"{location} holds no search to resume; expected a run's folder with events/")
+    refuse_other_measurement(record.measurement, location)
     root = storage.local_root
-    return Search(plan=plan, location=location if root is None else str(root), take_over=take_over)
+    return Search(plan=record.plan, location=location if root is None else str(root), take_over=take_over)
 
 
 def run_search(search: Search, machine: Machine, credentials: Credentials, watch: Watch) -> dict[str, Any]:

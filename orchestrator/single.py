@@ -19,6 +19,7 @@ from actors.gate import Gate
 from actors.keys import take_credentials
 from actors.ledger import Ledger
 from actors.linter import Linter
+from actors.measurement import measurement_digest
 from actors.messages import ArchiveEntry, Assignment, Candidate
 from actors.outcome import Delivery
 from actors.plan import SearchPlan
@@ -148,7 +149,7 @@ def train(
     """
     ledger = Ledger(storage)
     try:
-        ledger.write("search_started", {"plan": plan.to_json()})
+        ledger.write("search_started", {"plan": plan.to_json(), "measurement": measurement_digest()})
         ledger.write("opened", {"session": "train"})
         store_program(storage, candidate)
         ledger.write("accepted", candidate.to_json())

@@ -32,7 +32,7 @@ from orchestrator.bundle.unpacking import unpack
 from search_spaces.errors import BundleError, ProgramError, RunError
 from search_spaces.naming import plainly_named
 from search_spaces.program import RewardProgram, Violation
-from search_spaces.scenarios import Scenario
+from search_spaces.scenarios import Scenario, seed_sets_digest
 
 IMPORTED = "imported.json"
 """What an import writes beside the members of the bundle."""
@@ -69,12 +69,14 @@ class Imported:
         sha256: Hash of the bundle.
         scenario: Road of that search.
         candidates: Its trained candidates, best first, those that are refused last.
+        same_episodes: Whether they were measured on the episodes that this release measures on.
     """
 
     search_id: str
     sha256: str
     scenario: Scenario
     candidates: tuple[Judged, ...]
+    same_episodes: bool
 
     @property
     def programs(self) -> tuple[ImportedProgram, ...]:
@@ -169,7 +171,13 @@ def _judged(folder: Path, sha256: str) -> Imported:
             if each.role == "candidate" and each.status == "trained"
         ]
     ranked = sorted(candidates, key=lambda each: (each.program is None, -_known(each.fitness)))
-    return Imported(search_id=listing.search_id, sha256=sha256, scenario=road, candidates=tuple(ranked))
+    return Imported(
+        search_id=listing.search_id,
+        sha256=sha256,
+        scenario=road,
+        candidates=tuple(ranked),
+        same_episodes=listing.seed_sets == seed_sets_digest(),
+    )
 
 
 def _candidate(folder: Path, listed: Listed, listing: Listing, road: Scenario, checker: ProgramChecker) -> Judged:
