@@ -13,6 +13,8 @@ from actors.message import Message
 from actors.storage import Storage
 
 PROVENANCE_NAME = "provenance.json"
+_DAMAGED_NAME = "provenance.damaged"
+"""Where the file goes that cannot be read, before another takes its place."""
 DISTRIBUTION = "reward-orchestrator"
 """Name of the project among installed packages."""
 _PACKAGES = ("numpy", "numba", "torch", "ray", "highway-env", "gymnasium", "scipy", "mlflow")
@@ -64,7 +66,10 @@ def note_session(storage: Storage, arguments: Sequence[str], now: datetime) -> N
         versions=versions(),
         machine=f"{platform.system()} {platform.machine()}",
     )
-    lines = [each.to_json() for each in (*sessions(storage), this)]
+    known, content = sessions(storage), storage.read(PROVENANCE_NAME)
+    if content is not None and not known:
+        storage.write(_DAMAGED_NAME, content)
+    lines = [each.to_json() for each in (*known, this)]
     storage.write(PROVENANCE_NAME, (json.dumps(lines, indent=2) + "\n").encode())
 
 

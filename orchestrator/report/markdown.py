@@ -29,8 +29,8 @@ from orchestrator.report.document import (
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 """What may start or end markup anywhere in a line."""
-_LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
-"""What may start a list, a heading or a quotation at the start of one; a number is one before its dot."""
+_LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)](?:\s|$)))")
+"""What may start a list, a heading or a quotation at the start of one; a number does before a dot and a space."""
 
 
 def to_markdown(document: Document) -> str:

@@ -226,4 +226,10 @@ def test_escaped_markdown_is_one_line_without_markup(text: str) -> None:
     line = escaped(text)
     assert "\n" not in line
     assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|~$]", line)
-    assert not re.match(r"\s*(?:[-+=>]|\d+[.)])", line)
+    assert not re.match(r"\s*(?:[-+=>]|\d+[.)](?:\s|$))", line)
+
+
+def test_numbers_stay_as_they_are_and_numbered_lists_do_not() -> None:
+    assert escaped("0.147 over IDM") == "0.147 over IDM"
+    assert escaped("3. third") == "3\\. third"
+    assert escaped("3)") == "3\\)"
