@@ -29,7 +29,7 @@ TOP_SHARE = 0.1
 NOTHING = 0.02
 """Fitness below which nobody is good, the best of a search either: what braking or crashing earns."""
 LEAST_FLAGGED = 5
-"""Fewest trained programs under a flag for a verdict on it."""
+"""Fewest trained programs under a flag for a verdict on it; more where so few could not show that it is right."""
 LEAST_SCORED = 20
 """Fewest trained programs with a score for a verdict on it."""
 CHANCE = 0.05
@@ -176,16 +176,18 @@ def _flag(name: str, cases: Sequence[Case], good: frozenset[_Key], best: frozens
     passed = [each for each in mine if name not in each.flags]
     kept = _kept(mine, passed, good, best)
     flagged = kept.count - kept.kept
-    p = _chance(name, mine, good)
-    verdict: Verdict = "too few" if flagged < LEAST_FLAGGED else _verdict(p < CHANCE, kept.top_kept)
+    p, least = _chance(name, mine, good)
+    few = flagged < LEAST_FLAGGED or least >= CHANCE
+    verdict: Verdict = "too few" if few else _verdict(p < CHANCE, kept.top_kept)
     return FlagCalibration(name=name, kept=kept, p=p, verdict=verdict)
 
 
-def _chance(name: str, mine: Sequence[Case], good: frozenset[_Key]) -> float:
-    """Return how likely as few good ones under a flag are if it says nothing.
+def _chance(name: str, mine: Sequence[Case], good: frozenset[_Key]) -> tuple[float, float]:
+    """Return how likely as few good ones under a flag are if it says nothing, and as few as there can be.
 
-    Searches are kept apart: where a search with few good programs also has many flags, a flag that says nothing would
-    seem right over all of them together.
+    Where the second is not small, a flag that is always right cannot be told from chance either. Searches are kept
+    apart: where a search with few good programs also has many flags, a flag that says nothing would seem right over all
+    of them together.
     """
     likely, found = np.ones(1), 0
     for group in _grouped(mine):
@@ -194,7 +196,8 @@ def _chance(name: str, mine: Sequence[Case], good: frozenset[_Key]) -> float:
         counts = np.arange(len(flagged) + 1)
         each = hypergeom(len(group), _count(group, good), len(flagged)).pmf(counts)
         likely = np.convolve(likely, each)
-    return min(float(likely[: found + 1].sum()), 1.0)
+    fewest = int(np.flatnonzero(likely)[0])
+    return min(float(likely[: found + 1].sum()), 1.0), float(likely[fewest])
 
 
 def _score(name: str, cases: Sequence[Case], good: frozenset[_Key], best: frozenset[_Key]) -> ScoreCalibration:

@@ -82,7 +82,8 @@ def verdicts(found: Calibration) -> Iterator[str]:
         ("warning at most", "Right more often than chance, but costs the best: may warn at most"),
         (
             "too few",
-            f"Too few to judge (at least {LEAST_FLAGGED} trained programs under a flag, {LEAST_SCORED} with a score)",
+            f"Too few to judge (at least {LEAST_FLAGGED} trained programs under a flag, more where so few could not "
+            f"tell it from chance; {LEAST_SCORED} with a score)",
         ),
     ):
         names = [each.name for each in every if each.verdict == verdict]

@@ -4,6 +4,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# Machines are noisy: how long an example takes says nothing about whether it holds.
+settings.register_profile("untimed")
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="module", autouse=True)

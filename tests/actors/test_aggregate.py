@@ -21,7 +21,7 @@ def test_figures_by_hand() -> None:
     assert improvement([0.5, 0.7], [0.4, 0.5, 0.6]).value == pytest.approx((1 + 0.5 + 0 + 3) / 6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(scores, scores)
 def test_figures_are_those_of_scipy(ones: list[float], others: list[float]) -> None:
     assert interquartile_mean(ones).value == pytest.approx(trim_mean(ones, 0.25))
@@ -29,7 +29,7 @@ def test_figures_are_those_of_scipy(ones: list[float], others: list[float]) -> N
     assert improvement(ones, others).value == pytest.approx(float(statistic) / (len(ones) * len(others)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(scores, scores)
 def test_intervals_hold_the_figure_and_stay_within_what_can_be(ones: list[float], others: list[float]) -> None:
     for estimate in (interquartile_mean(ones), mean(ones)):

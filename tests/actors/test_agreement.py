@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -19,7 +19,6 @@ from tests.searches import small_plan
 PAIRS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=3, max_size=40)
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_with_one_group_it_is_scipys(pairs: list[tuple[int, int]]) -> None:
     found = agreement([pairs])
@@ -35,7 +34,6 @@ def test_with_one_group_it_is_scipys(pairs: list[tuple[int, int]]) -> None:
         assert found.p == pytest.approx(expected.pvalue)
 
 
-@settings(deadline=None)
 @given(PAIRS, st.floats(1, 100))
 def test_another_scale_in_another_group_changes_nothing(pairs: list[tuple[int, int]], shift: float) -> None:
     alone = agreement([pairs])

@@ -43,7 +43,7 @@ def events_of(names: list[str]) -> list[Event]:
     return events
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), repeats=st.integers(0, 5))
 def test_events_in_any_order_and_twice_give_the_same_archive(seed: int, repeats: int) -> None:
     events = events_of([f"g{number // 3:02d}-c{number % 3:02d}" for number in range(7)])

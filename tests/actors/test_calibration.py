@@ -1,9 +1,10 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
@@ -70,6 +71,18 @@ def test_few_cases_allow_no_verdict() -> None:
     assert [each.verdict for each in found.flags] == ["too few"]
     scored = calibrate([case(number, 0.1 * number, tau=number) for number in range(19)], {})
     assert [each.verdict for each in scored.scores] == ["too few"]
+
+
+def test_a_flag_that_could_not_show_that_it_is_right_has_too_few() -> None:
+    """Three good ones among ten: five bad ones under a flag, of all good or bad luck, come up in one case of twelve."""
+    few = [case(number, 0.5 if number < 3 else 0.1, *(["right"] if number >= 5 else [])) for number in range(10)]
+    (flag,) = calibrate(few, {"run": 0.3}).flags
+    assert flag.kept.good_among_lost == 0.0
+    assert flag.p == pytest.approx(1 / 12)
+    assert flag.verdict == "too few"
+    (same,) = calibrate([replace(each, group=group) for group in "ab" for each in few], {"a": 0.3, "b": 0.3}).flags
+    assert same.p == pytest.approx(1 / 144)
+    assert same.verdict == "pays"
 
 
 def test_programs_are_compared_inside_their_search() -> None:
@@ -145,7 +158,6 @@ CASES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(CASES, st.dictionaries(st.sampled_from(["one", "two"]), st.floats(0, 1)))
 def test_shares_are_shares_and_order_does_not_matter(drawn: list, natives: dict[str, float]) -> None:
     cases = [

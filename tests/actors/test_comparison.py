@@ -19,7 +19,7 @@ from driving.measures import EpisodeTable, resample, summarise
 from search_spaces.errors import RunError
 from tests.tables import ROAD, drivers, episodes
 
-some = settings(max_examples=25, deadline=None)
+some = settings(max_examples=25)
 
 
 def compared(one: list[EpisodeTable], other: list[EpisodeTable], measure: str = FITNESS) -> Difference:

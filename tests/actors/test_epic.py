@@ -78,7 +78,7 @@ def test_a_program_that_is_not_finite_has_no_embedding() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_distances_are_a_metric(seed: int) -> None:
     rng = np.random.default_rng(seed)
     ones = []

@@ -64,7 +64,7 @@ def test_the_users_programs_are_edited_too() -> None:
     assert OWN not in [each.source for each in proposals]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**31), st.integers(0, 3))
 def test_every_proposal_is_a_new_legal_program_and_a_function_of_the_brief(seed: int, generation: int) -> None:
     asked = brief(archive(SIX) if generation else None, seed=seed, generation=generation)

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.archive import Archive
@@ -27,7 +27,6 @@ def at(fitness: float | None, steps: int = 100) -> RungPoint:
     return RungPoint(steps=steps, fitness=fitness, native_return=20.0, crash_rate=0.1)
 
 
-@settings(deadline=None)
 @given(st.lists(FITNESSES, max_size=30))
 def test_at_most_half_and_never_the_best_is_stopped_for_its_rank(fitnesses: list[float | None]) -> None:
     points = [at(each) for each in fitnesses]

@@ -51,7 +51,7 @@ def test_each_writer_gets_the_next_epoch_and_the_sequence_goes_on(tmp_path: Path
     assert [each.epoch for each in JournalReader(Storage.at(tmp_path)).events_after()] == list(range(1, 13))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_cut_at_any_byte_it_replays_to_a_clean_prefix_and_goes_on(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

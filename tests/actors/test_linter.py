@@ -185,7 +185,7 @@ def test_the_table_says_what_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(STARTING_PROGRAMS)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_numbers_are_finite_repeatable_and_mostly_free_of_scale(seed: int, name: str) -> None:
     rng = np.random.default_rng(seed)
     edited = program(STARTING_PROGRAMS[name])

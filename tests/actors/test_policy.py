@@ -186,7 +186,7 @@ def test_an_array_that_is_there_twice_is_refused():
         Policy.from_bytes(buffer.getvalue())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_still_a_sound_policy(data):
     content = bytearray(random_policy(hidden=(3,)).to_bytes())

@@ -167,7 +167,7 @@ def test_a_crash_in_the_last_second_is_a_crash():
 batches = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rng=batches, exponent=st.integers(-40, 40))
 def test_a_reward_and_its_multiple_by_a_power_of_two_are_learnt_bit_for_bit_alike(rng, exponent):
     one, other = ReturnScale(4, 0.9), ReturnScale(4, 0.9)
@@ -177,7 +177,7 @@ def test_a_reward_and_its_multiple_by_a_power_of_two_are_learnt_bit_for_bit_alik
         assert np.array_equal(one.normalise(rewards, ended), other.normalise(rewards * 2.0**exponent, ended))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rng=batches)
 def test_rewards_are_divided_by_the_deviation_of_all_returns_so_far(rng):
     scale = ReturnScale(3, 0.8)

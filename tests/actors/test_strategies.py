@@ -61,7 +61,7 @@ def proposed(strategy: Strategy, asked: DesignBrief) -> Sequence[Proposal]:
 speeds = st.lists(st.floats(20.5, 29.5), min_size=len(NAMES), max_size=len(NAMES), unique=True)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.sampled_from(STRATEGIES), st.integers(0, 2**31), st.integers(0, 3), speeds)
 def test_every_strategy_proposes_legal_new_programs_as_a_function_of_the_brief(
     strategy: Strategy, seed: int, generation: int, drove: list[float]
@@ -74,7 +74,7 @@ def test_every_strategy_proposes_legal_new_programs_as_a_function_of_the_brief(
     assert not set(digests) & set(asked.archive.digests())
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.sampled_from(["best-of-n", "random"]), st.integers(0, 2**31), speeds, speeds)
 def test_without_feedback_outcomes_change_nothing(
     strategy: Strategy, seed: int, drove: list[float], other: list[float]
@@ -89,7 +89,7 @@ def test_evolution_and_eureka_do_look_at_outcomes() -> None:
         assert found[0] != found[1]
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 2**31))
 def test_random_programs_never_depend_on_the_archive(seed: int) -> None:
     known = archive([21.0, 22.0, 23.0, 24.0, 25.0, 26.0])
@@ -98,7 +98,7 @@ def test_random_programs_never_depend_on_the_archive(seed: int) -> None:
     assert {(each.move, each.parents) for each in found[0]} == {("random", ())}
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 2**31), speeds)
 def test_eureka_edits_the_single_best_and_never_crosses(seed: int, drove: list[float]) -> None:
     known = archive(drove)

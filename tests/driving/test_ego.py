@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from driving.kernel.ego import apply_action, control, native_reward
@@ -77,7 +77,6 @@ def test_control_is_proportional_to_the_missing_speed_and_not_limited() -> None:
     assert vehicles[STEERING, 0] == 0.0
 
 
-@settings(deadline=None)
 @given(
     speed=st.floats(-40, 40),
     lane=st.integers(0, 2),

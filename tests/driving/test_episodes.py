@@ -15,7 +15,7 @@ from search_spaces.scenarios import SELECTION, Scenario
 from tests.tables import episodes
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(count=st.integers(1, 60), seed=st.integers(0, 1000), crash_rate=st.floats(0.0, 1.0))
 def test_a_table_is_the_same_after_a_walk_through_a_file(count: int, seed: int, crash_rate: float) -> None:
     table = episodes(count, seed, crash_rate=crash_rate)

@@ -85,7 +85,7 @@ def test_a_time_to_collision_that_is_mostly_infinite_has_no_percentile():
     assert summarise(table_of([{records.DECISIONS: 30.0}], closing), FAST)["ttc_p5_s"] == pytest.approx(1.05)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     values=st.lists(st.floats(0.0, 29.0), min_size=1, max_size=200),
     share=st.sampled_from([0.05, 0.5, 0.95]),

@@ -1,7 +1,7 @@
 """The kernel's random streams against NumPy's."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -24,13 +24,11 @@ def words_of(generator: np.random.Generator) -> list[int]:
     return [state >> 64, state & WORD, increment >> 64, increment & WORD, whole["has_uint32"], whole["uinteger"]]
 
 
-@settings(deadline=None)
 @given(SEEDS)
 def test_a_seed_starts_the_stream_that_numpy_starts(seed: int) -> None:
     assert [int(word) for word in stream_of(seed)] == words_of(np.random.default_rng(seed))
 
 
-@settings(deadline=None)
 @given(SEEDS, st.lists(st.one_of(st.just(0), st.integers(1, 2**31), st.floats(-100, 100)), max_size=30))
 def test_draws_are_numpys_in_any_order(seed: int, draws: list[int | float]) -> None:
     stream, generator = stream_of(seed), np.random.default_rng(seed)
@@ -47,7 +45,6 @@ def test_draws_are_numpys_in_any_order(seed: int, draws: list[int | float]) -> N
         assert stream[5] == state["uinteger"]
 
 
-@settings(deadline=None)
 @given(SEEDS)
 def test_every_second_32_bit_draw_is_the_kept_half(seed: int) -> None:
     halves, whole = stream_of(seed), stream_of(seed)

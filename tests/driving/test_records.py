@@ -38,7 +38,7 @@ scenarios = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     scenario=scenarios,
     seed=st.integers(0, 2**63),

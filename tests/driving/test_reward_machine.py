@@ -43,7 +43,7 @@ def check(program: RewardProgram, several: list[dict[str, float]]) -> None:
 
 
 @given(programs(), st.lists(states(), min_size=1, max_size=4), st.lists(states(absurd=True), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_the_reference_on_any_graph(
     program: RewardProgram, ordinary: list[dict[str, float]], absurd: list[dict[str, float]]
 ) -> None:

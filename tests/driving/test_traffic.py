@@ -60,7 +60,6 @@ def test_neighbours_are_those_of_a_plain_scan(places: list[tuple[float, float]],
     assert (find_front(vehicles, flags, i, lane), find_rear(vehicles, flags, i, lane)) == scan(places, i, lane)
 
 
-@settings(deadline=None)
 @given(ROADS)
 def test_the_order_is_by_position_then_by_number(places: list[tuple[float, float]]) -> None:
     _, flags = sorted_road(places)

@@ -20,7 +20,7 @@ def drive(env, seed, actions):
     return observations, steps
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32), data=st.data())
 def test_autoreset_changes_nothing_before_the_end_and_starts_the_next_episode_of_the_stream(seed, data):
     count = data.draw(st.integers(1, 5))

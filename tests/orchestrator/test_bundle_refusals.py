@@ -347,7 +347,7 @@ def test_what_is_no_bundle_at_all(tmp_path: Path) -> None:
         programs_in(tmp_path / "empty")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255), zipped=st.booleans())
 def test_a_changed_byte_is_noticed_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, place: int, value: int, zipped: bool
@@ -367,7 +367,6 @@ def test_a_changed_byte_is_noticed_or_harmless(
         assert (folder / "out" / name).read_bytes() == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_a_name_is_refused_or_stays_below_the_folder(name: str) -> None:
     try:

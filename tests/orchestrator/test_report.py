@@ -209,7 +209,7 @@ def test_the_markdown_of_a_small_report_is_as_it_was_agreed() -> None:
     assert_golden("report_small.md", to_markdown(Document("night-owl", "finished", sections)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.text(alphabet=st.characters(blacklist_categories=["Cs"]), max_size=60))
 def test_any_text_survives_the_page(text: str) -> None:
     document = Document(text, "", (Section("one", "t", (Code(text), Paragraph(text))),))

@@ -79,7 +79,7 @@ def test_a_chain_that_doubles_costs_no_time() -> None:
 
 
 @given(programs())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_is_64_hexadecimal_digits_of_the_graph(program: RewardProgram) -> None:
     assert len(program.digest) == 64
     assert int(program.digest, 16) >= 0

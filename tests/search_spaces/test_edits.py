@@ -46,7 +46,7 @@ def sums(rng: np.random.Generator) -> RewardProgram:
     return child
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=8),
     st.sampled_from(POOL),
@@ -67,7 +67,7 @@ def test_any_edits_of_any_programs_are_legal_programs(
     assert evaluation.fault or np.isfinite(evaluation.total)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), graphs(), graphs(), st.integers(0, 2**32))
 def test_any_graphs_can_be_edited(moves: list[str], one: Graph, other: Graph, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -79,14 +79,14 @@ def test_any_graphs_can_be_edited(moves: list[str], one: Graph, other: Graph, se
     assert again.digest == child.digest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(NAMES), st.sampled_from(POOL), st.sampled_from(POOL), st.integers(0, 2**32))
 def test_same_seed_same_child(move: str, one: RewardProgram, other: RewardProgram, seed: int) -> None:
     first, second = (edited(move, one, other, np.random.default_rng(seed)) for _ in range(2))
     assert first == second
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_a_weight_changes_one_component_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_a_weight_changes_one_component_alone(seed: int) -> None:
     assert sum(old.weight != new.weight for old, new in zip(before, after, strict=True)) <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_constants_change_no_structure(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -111,7 +111,7 @@ def test_constants_change_no_structure(seed: int) -> None:
         assert np.sign(old.weight) == np.sign(new.weight)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_add_leaves_the_rest_alone_and_names_what_it_adds(seed: int) -> None:
     rng = np.random.default_rng(seed)

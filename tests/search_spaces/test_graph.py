@@ -109,7 +109,7 @@ def test_sites_name_every_use_of_a_literal() -> None:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_graphs_are_canonical_and_survive_json(graph: Graph) -> None:
     assert graph_from_json(graph.to_json()) == graph
     assert all(argument < index for index, node in enumerate(graph.nodes) for argument in node.args)

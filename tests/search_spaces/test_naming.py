@@ -32,7 +32,7 @@ def program(*names: str) -> RewardProgram:
 
 
 @given(st.lists(st.from_regex(r"[a-z][a-z0-9]{0,8}(_[a-z0-9]{1,8}){0,3}", fullmatch=True), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_same_reward_under_names_without_prose(names: list[str]) -> None:
     names = list(dict.fromkeys(f"q{name}" for name in names))
     before = program(*names)

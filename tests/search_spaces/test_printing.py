@@ -14,7 +14,7 @@ from tests.strategies import graphs, programs
 
 
 @given(programs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_canonical_text_compiles_to_the_same_graph(program: RewardProgram) -> None:
     again = compile_program(program.source)
     assert isinstance(again, RewardProgram), (again, program.source)
@@ -23,7 +23,7 @@ def test_canonical_text_compiles_to_the_same_graph(program: RewardProgram) -> No
 
 
 @given(graphs())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_canonical_text_is_plain(graph: Graph) -> None:
     text = printed(graph)
     assert text.isascii()

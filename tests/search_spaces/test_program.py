@@ -92,7 +92,7 @@ def test_refuses_impossible_constants(values: list[float], code: str) -> None:
 
 
 @given(programs(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_other_constants_keep_the_structure(program: RewardProgram, data: st.DataObject) -> None:
     values = data.draw(st.lists(constants, min_size=len(program.constants), max_size=len(program.constants)))
     changed = program.with_constants(values)
@@ -102,7 +102,7 @@ def test_other_constants_keep_the_structure(program: RewardProgram, data: st.Dat
 
 
 @given(programs(), states(), states(absurd=True))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_program_is_a_finite_number_or_a_counted_fault(
     program: RewardProgram, state: dict[str, float], absurd: dict[str, float]
 ) -> None:

@@ -8,7 +8,7 @@ from search_spaces.program import RewardProgram
 from search_spaces.random_programs import FEWEST, MOST, random_program
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**31))
 def test_random_programs_are_legal_sums_and_a_function_of_the_seed(seed: int) -> None:
     program = random_program(np.random.default_rng(seed))
