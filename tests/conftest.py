@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 # Machines are noisy: how long an example takes says nothing about whether it holds.
-settings.register_profile("untimed")
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
