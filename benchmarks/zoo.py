@@ -1,6 +1,6 @@
 """Rewards that ask for something else than driving: what names each of them, and what comes of training it.
 
-    python -m benchmarks.zoo [--steps 300000] [--seeds 3] [--only weaving parking]
+    python -m benchmarks.zoo [--steps 1000000] [--seeds 3] [--only weaving parking]
 
 Every reward of `tests/cases/zoo/` is judged by gate and linter, then trained despite both, on several training seeds,
 beside PPO under highway-env's own reward. What the detectors find in most trainings counts as found. Fitness and
@@ -210,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     never trained, so that nothing is known.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=300_000)
+    parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", nargs="+", default=[], help="rewards of the zoo; all unless given")
