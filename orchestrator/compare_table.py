@@ -42,27 +42,30 @@ def comparison_table(compared: Compared) -> Table:
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     for group in compared.groups:
-        table.add_row(*(shown(cell) for cell in _cells(group, compared.reach)))
+        table.add_row(*(shown(cell) for cell in _cells(group, compared.groups[0].scored, compared.reach)))
     return table
 
 
-def _cells(group: Group, reach: float | None) -> Iterator[str]:
+def _cells(group: Group, first: int, reach: float | None) -> Iterator[str]:
     count = len(group.repeats)
     yield group.name
     yield str(count) if group.scored == count else f"{group.scored} of {count}"
     yield f"{_millions(group.search_steps)}+{_millions(group.finals_steps)}"
     yield "" if group.mean is None else f"{group.mean.value:.3f}"
-    yield _with_interval(group.iqm, 3)
+    yield _with_interval(group.iqm, 3, group.scored)
     yield "" if group.best is None else f"{group.best:.3f}"
-    yield _with_interval(group.improvement, 2)
+    yield _with_interval(group.improvement, 2, min(first, group.scored))
     if reach is not None:
         found = [each.steps_to_reach for each in group.repeats if each.steps_to_reach is not None]
         yield f"{_millions(statistics.median(found))} M ({len(found)} of {count})" if found else f"none of {count}"
 
 
-def _with_interval(estimate: Estimate | None, digits: int) -> str:
+def _with_interval(estimate: Estimate | None, digits: int, repeats: int) -> str:
+    """Return an estimate; of a single repeat without an interval, which it cannot have."""
     if estimate is None:
         return ""
+    if repeats < 2:
+        return f"{estimate.value:.{digits}f}"
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.messages import ArchiveEntry
+from actors.plan import SearchPlan
 from actors.record import SearchRecord
 from search_spaces.errors import BundleError, RunError, ScenarioError
 from search_spaces.scenarios import Scenario, seed_sets_digest
@@ -18,6 +19,8 @@ LISTING = "candidates.json"
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,64}$")]
+_Move = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{0,64}$")]
+"""One edit, or several as `add+weight`."""
 
 
 class _Strict(BaseModel):
@@ -36,7 +39,7 @@ class Listed(_Strict):
     seed_set: _Word
     parents: tuple[_Name, ...] = ()
     origin: _Word
-    move: _Word
+    move: _Move
     status: _Word
     metrics: dict[_Word, FiniteFloat]
     fitness: FiniteFloat | None
@@ -84,10 +87,18 @@ def listing_of(record: SearchRecord) -> Listing:
 
     Raises:
         RunError: Its journal holds no search yet.
+        BundleError: It holds what a bundle cannot.
     """
     plan = record.plan
     if plan is None:
         raise RunError("expected a run with a search in it, found an empty journal")
+    try:
+        return _listing(record, plan)
+    except ValidationError as error:
+        raise BundleError(f"{plan.search_id} holds what a bundle cannot: {_first(error)}") from error
+
+
+def _listing(record: SearchRecord, plan: SearchPlan) -> Listing:
     return Listing(
         search_id=plan.search_id,
         finished=record.finished,
@@ -131,6 +142,10 @@ def read_listing(content: bytes | None) -> Listing:
         # From JSON, in strict mode too, lists are tuples.
         return Listing.model_validate_json(content)
     except ValidationError as error:
-        first: Any = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BundleError(f"{LISTING}: {place}: {first['msg']}; another release wrote this bundle") from error
+        raise BundleError(f"{LISTING}: {_first(error)}; another release wrote this bundle") from error
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first thing that is wrong: where, and what."""
+    first: Any = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

@@ -31,7 +31,8 @@ _SHOWN = 15
 """Candidates on the leaderboard before the rest is folded away."""
 _SAME_EPISODES = (
     "Every candidate and every baseline drives the same episodes, so that luck with the traffic is the same for all. "
-    "Baselines stand where their fitness puts them; what stands below SLOWER does worse than a car that only brakes."
+    "The order is that of the lower ends of the intervals: what can be claimed. What stands below SLOWER does worse "
+    "than a car that only brakes."
 )
 _WHY_FINALS = (
     "Training seeds are the largest noise of all: the same program trained again may come out 0.05 to 0.07 higher or "
@@ -190,20 +191,27 @@ def _standing_table(data: ReportData, standing: Standing) -> Table:
         selected = "" if before is None else f"{before.value:.3f}"
         broke = f"{each.failed} broke: {each.reason}" if each.failed else ""
         kind: RowKind = "failed" if fitness is None else "champion" if place == 0 else ""
-        score = _score(fitness, "broken")
-        rows.append(row(named(each.of), score, selected, lost, _trainings(each), broke, kind=kind))
+        rows.append(row(named(each.of), _deciding_score(each), selected, lost, _trainings(each), broke, kind=kind))
     titles = ("fitness", "when selected", "shrinkage", "trainings")
     return Table(
         columns=(Column("finalist"), *(Column(title, True) for title in titles), Column("")),
         rows=tuple(rows),
         caption=f"After the {standing.stage} stage, {steps_text(steps)} decisions a training; shrinkage is what the "
-        "score of the selection was too high by.",
+        "score of the selection was too high by. The small print is the interval that decides: three trainings tell a "
+        "spread badly, so that one spread, pooled over all finalists, counts for each.",
     )
+
+
+def _deciding_score(place: StandingRow) -> Cell:
+    """Return a finalist's fitness with the interval that it was ranked by; runs of earlier releases hold none."""
+    if place.fitness is None or len(place.bounds) != 2:
+        return _score(place.fitness, "broken")
+    return Cell(f"{place.fitness.value:.3f}", interval_text(place.bounds[0], place.bounds[1]))
 
 
 def _shrinkage(confirmed: Confirmation) -> Iterator[Block]:
     parts = [
-        f"{words} ({before:.3f}) was {abs(shrunk):.3f} {'above' if shrunk > 0.0 else 'below'}"
+        f"{words} ({before:.3f}) was {abs(shrunk):.3f} {'higher' if shrunk > 0.0 else 'lower'} than this"
         for words, before, shrunk in (
             ("the score that selected it", confirmed.selection, confirmed.shrinkage_of_selection),
             ("its score in the finals", confirmed.finals, confirmed.shrinkage_of_finals),
@@ -216,7 +224,7 @@ def _shrinkage(confirmed: Confirmation) -> Iterator[Block]:
         yield Paragraph(
             f"Confirmed on {counted(confirmed.episodes, 'report episode')} over "
             f"{counted(confirmed.replicates, 'training')} of {steps_text(confirmed.steps)} decisions, "
-            f"{confirmed.champion} has {confirmed.fitness.value:.3f}: {', and '.join(parts)} that."
+            f"{confirmed.champion} has {confirmed.fitness.value:.3f}: {', and '.join(parts)}."
         )
 
 

@@ -4,15 +4,20 @@ import hashlib
 import json
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from actors.archive import Archive
 from actors.coordinator import Coordinator
+from actors.evolver import Evolver
 from actors.journal import Journal
 from actors.keys import Credentials, Secret
 from actors.plan import IMPORTED_LIMIT, ImportedProgram, SearchPlan
+from actors.protocols import DesignBrief
+from actors.storage import Storage
 from orchestrator.bundle.importing import Imported, import_bundle, programs_in
 from orchestrator.bundle.packing import pack
 from orchestrator.cli import build_app
@@ -20,6 +25,7 @@ from orchestrator.config import load_config, saved_config
 from search_spaces.errors import BundleError, RunError, UsageError
 from search_spaces.language import compile_program
 from search_spaces.program import RewardProgram
+from search_spaces.starting_programs import STARTING_PROGRAMS
 from tests.bundles import LOUD, MP4, PROSE, packable_run, sound_members, with_manifest, write_tar
 from tests.golden_files import assert_golden
 from tests.groq_server import GroqServer, answer
@@ -107,6 +113,37 @@ def test_a_running_search_is_packed_as_it_stood(tmp_path: Path) -> None:
     assert set(early) == set(late)
     assert early["journal.jsonl"] == late["journal.jsonl"][: len(early["journal.jsonl"])]
     assert import_bundle(tmp_path / "early.tar.gz", tmp_path / "out").programs
+
+
+def moved_run(folder: Path, moves: Sequence[str]) -> Storage:
+    """A search of one candidate for each move."""
+    script = Script(folder)
+    script.start(population=len(moves), generations=1)
+    sources = STARTING_PROGRAMS.values()
+    for number, move in enumerate(moves):
+        name = f"g00-c{number:02d}"
+        source = next(iter(sources)).replace("-3.0", f"-{number + 2}.0")
+        script.accept(name, 0, source=source, move=move)
+        script.files.write(f"candidates/{name}/reward_program.py", source.encode())
+        script.deliver(name)
+    script.finish("g00-c00")
+    script.close()
+    return script.files
+
+
+def test_whatever_the_evolver_did_can_be_packed_and_read_again(tmp_path: Path) -> None:
+    brief = DesignBrief(archive=Archive(), generation=1, attempt=0, count=200, seed=1, examine=compile_program)
+    moves = sorted({each.move for each in Evolver().propose(brief)})
+    assert any("+" in move for move in moves)
+    packed = pack(moved_run(tmp_path / "owl", moves), tmp_path / "owl.tar.gz").path
+    assert len(import_bundle(packed, tmp_path / "out").candidates) == len(moves)
+    assert {each["move"] for each in json.loads(contents(packed)["candidates.json"])["candidates"]} == set(moves)
+
+
+def test_what_no_bundle_can_hold_is_an_error_that_says_what(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"holds what a bundle cannot: move: String should match"):
+        pack(moved_run(tmp_path / "owl", ["two words"]), tmp_path / "owl.tar.gz")
+    assert not (tmp_path / "owl.tar.gz").exists()
 
 
 def test_bundles_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,7 +208,10 @@ def test_the_finals_show_stages_and_shrinkage(data: ReportData) -> None:
     text = text_of(standings.finals(data))
     assert "After the qualifying stage, " in text
     assert "3 broke: log of -1" in text
-    assert "the score that selected it (0.610) was 0.090 above, and its score in the finals (0.550) was 0.030" in text
+    assert (
+        "the score that selected it (0.610) was 0.090 higher than this, and its score in the finals (0.550) was" in text
+    )
+    assert "(0.550) was 0.030 higher than this." in text
 
 
 def test_differences_are_paired_with_intervals_and_chances(data: ReportData) -> None:
