@@ -26,6 +26,7 @@ Judgement
     fitness.py, ranking.py, pareto.py                one number; the order of candidates; the front of two measures
     comparison.py, difference.py                     who is better than whom, and when that is shown
     bootstrap.py, pooling.py, intervals.py           how exact it is
+    measurement.py                                   with which episodes and which fitness a search measures
     finals.py, standings.py, jury.py                 which trainings choose and confirm the champion; what they say
     conclusion.py, generalisation.py                 what follows: the champion on other roads
     upstream_judge.py, upstream_child.py, upstream_comparison.py

@@ -204,7 +204,7 @@ def test_a_mismatch_where_the_maths_are_equal_is_refused_with_the_way_to_see_it_
     wrong = type(record.replay).from_json(
         {**record.replay.to_json(), "differing": [difference], "differing_functions": []}
     )
-    with pytest.raises(SimulatorMismatchError, match=r"evaluate runs/x c --upstream .*--seed 40000003"):
+    with pytest.raises(SimulatorMismatchError, match=f"evaluate runs/x c --upstream .*--seed {REPORT.first + 3}"):
         wrong.refuse("runs/x c")
     replace(wrong, differing_functions=("tan",)).refuse("runs/x c")
 
