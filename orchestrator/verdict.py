@@ -100,7 +100,7 @@ def _confirmed(confirmed: Confirmation, record: SearchRecord) -> list[str]:
     beaten = [other for other, each in careless.items() if each.above]
     for other, difference in confirmed.differences.items():
         if other not in NOTHING and other not in beaten:
-            title = f"{other}, the best starting program," if other == start else other
+            title = f"the best starting program {other}" if other == start else other
             said.append(f"{_compared(title, difference)}{_return_too(confirmed, other)}")
     if beaten:
         said.append(f"beats {', '.join(beaten)} by at least {min(careless[each].low for each in beaten):+.3f}")
@@ -122,7 +122,10 @@ def _confirmed(confirmed: Confirmation, record: SearchRecord) -> list[str]:
 def _return_too(confirmed: Confirmation, other: str) -> str:
     """Return the difference in highway-env's own return, for the driver that was trained for it."""
     found = confirmed.native_returns.get(other)
-    return f", and {_signed(found, 2)} of highway-env's own return" if found is not None and other == NATIVE else ""
+    if found is None or other != NATIVE:
+        return ""
+    words = "more" if found.above else "less" if found.below else "not shown to differ"
+    return f"; in highway-env's own return {words}: {_signed(found, 2)}"
 
 
 def _compared(other: str, difference: Difference) -> str:

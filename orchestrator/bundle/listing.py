@@ -19,8 +19,8 @@ LISTING = "candidates.json"
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,64}$")]
-_Move = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{0,64}$")]
-"""One edit, or several as `add+weight`."""
+_Move = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+ -]{0,100}$")]
+"""One edit, several as `add+weight`, or of an ablation `without COMPONENT`."""
 
 
 class _Strict(BaseModel):

@@ -24,6 +24,7 @@ from orchestrator.cli import build_app
 from orchestrator.config import load_config, saved_config
 from search_spaces.errors import BundleError, RunError, UsageError
 from search_spaces.language import compile_program
+from search_spaces.operations import MAX_COMPONENT_NAME
 from search_spaces.program import RewardProgram
 from search_spaces.starting_programs import STARTING_PROGRAMS
 from tests.bundles import LOUD, MP4, PROSE, packable_run, sound_members, with_manifest, write_tar
@@ -135,6 +136,7 @@ def test_whatever_the_evolver_did_can_be_packed_and_read_again(tmp_path: Path) -
     brief = DesignBrief(archive=Archive(), generation=1, attempt=0, count=200, seed=1, examine=compile_program)
     moves = sorted({each.move for each in Evolver().propose(brief)})
     assert any("+" in move for move in moves)
+    moves.append(f"without {'x' * MAX_COMPONENT_NAME}")  # what an ablation of the longest name is called
     packed = pack(moved_run(tmp_path / "owl", moves), tmp_path / "owl.tar.gz").path
     assert len(import_bundle(packed, tmp_path / "out").candidates) == len(moves)
     assert {each["move"] for each in json.loads(contents(packed)["candidates.json"])["candidates"]} == set(moves)
@@ -142,7 +144,7 @@ def test_whatever_the_evolver_did_can_be_packed_and_read_again(tmp_path: Path) -
 
 def test_what_no_bundle_can_hold_is_an_error_that_says_what(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"holds what a bundle cannot: move: String should match"):
-        pack(moved_run(tmp_path / "owl", ["two words"]), tmp_path / "owl.tar.gz")
+        pack(moved_run(tmp_path / "owl", ["a/path"]), tmp_path / "owl.tar.gz")
     assert not (tmp_path / "owl.tar.gz").exists()
 
 

@@ -63,9 +63,9 @@ def test_the_champion_is_told_of_with_interval_baselines_and_shrinkage() -> None
     assert sentences(searched(confirmed=confirmed(), finished=True, champion="g01-c00")) == [
         "champion g01-c00: fitness 0.510 [0.460, 0.560] on 500 report episodes x 5 training seeds of 1,000,000 steps",
         "better than doing nothing: +0.500 [+0.450, +0.550] over slower, +0.500 [+0.450, +0.550] over idle",
-        "beats ppo-native by +0.200 [+0.150, +0.250], and +1.00 [+0.95, +1.05] of highway-env's own return",
+        "beats ppo-native by +0.200 [+0.150, +0.250]; in highway-env's own return more: +1.00 [+0.95, +1.05]",
         "cannot be told apart from ppo-hand-tuned: +0.020 [-0.030, +0.070]",
-        "loses to g00-c01, the best starting program, by -0.100 [-0.150, -0.050]",
+        "loses to the best starting program g00-c01 by -0.100 [-0.150, -0.050]",
         "cannot be told apart from faster: +0.030 [-0.020, +0.080]",
         "beats left, random by at least +0.450",
         "selected with 0.560, won the finals with 0.530, confirmed with 0.510: shrinkage from selection +0.050, "
@@ -104,12 +104,18 @@ def test_a_single_training_beats_nobody() -> None:
     assert said[1].startswith("in a single training better than doing nothing: +0.500")
     assert said[2:6] == [
         "ahead of faster in a single training, and another may turn it: +0.300 [+0.250, +0.350]",
-        "ahead of ppo-native in a single training, and another may turn it: +0.100 [+0.050, +0.150], and +1.00 "
-        "[+0.95, +1.05] of highway-env's own return",
+        "ahead of ppo-native in a single training, and another may turn it: +0.100 [+0.050, +0.150]; in "
+        "highway-env's own return more: +1.00 [+0.95, +1.05]",
         "behind idm in a single training, and another may turn it: -0.100 [-0.150, -0.050]",
         "level with mobil in a single training, and another may turn it: +0.000 [-0.050, +0.050]",
     ]
     assert not any("beats" in each for each in said)
+
+
+def test_a_return_that_is_not_shown_to_differ_is_not_claimed() -> None:
+    level = {"ppo-native": Difference(value=0.05, low=-0.26, high=0.36, probability_of_improvement=0.5, alone=False)}
+    said = sentences(searched(confirmed=replace(confirmed(), native_returns=level), finished=True))
+    assert "in highway-env's own return not shown to differ: +0.05 [-0.26, +0.36]" in "\n".join(said)
 
 
 def test_trainings_that_broke_are_not_passed_over() -> None:
