@@ -226,7 +226,7 @@ def _cell(
     low, high = wilson(crashes, count)
     return Cell(
         name=who,
-        fitness=judge(tables, scenario),
+        fitness=judge(tables, scenario, trained=who not in DRIVERS),
         crash_rate=crashes / count,
         crash_low=low,
         crash_high=high,

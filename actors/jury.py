@@ -50,7 +50,7 @@ class Jury:
             seeds = REPORT.seeds(self._plan.held_out)
             metrics, table = evaluate(driver_named(name), self._plan.scenario, seeds)
             self._storage.write(driver_episodes_file(name, reported=True), to_parquet(table))
-            baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario))
+            baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario, trained=False))
             self._ledger.write("report_baseline", baseline.to_json())
 
     def stand(self, stage: Stage) -> None:

@@ -1,19 +1,21 @@
-"""What figures are measured with: which episodes, and which fitness."""
+"""What figures are measured with: which episodes, which fitness, and which bound of it ranks."""
 
 import hashlib
 from dataclasses import fields
 
+from actors.comparison import RETRAINED
 from actors.fitness import CONSTANTS
 from search_spaces.errors import RunError
 from search_spaces.scenarios import seed_sets_digest
 
 
 def measurement_digest() -> str:
-    """Return SHA-256 of the seed sets and the constants of the fitness, as hexadecimal.
+    """Return SHA-256 of the seed sets and the constants of the fitness and its bound, as hexadecimal.
 
     Figures under another digest were measured otherwise, and comparing them says nothing.
     """
     constants = [(each.name, getattr(CONSTANTS, each.name)) for each in fields(CONSTANTS)]
+    constants.append(("retrained", RETRAINED))
     return hashlib.sha256(f"{seed_sets_digest()}\n{constants}".encode()).hexdigest()
 
 

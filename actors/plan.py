@@ -99,7 +99,7 @@ class FinalsSettings(Message):
     leaders: int = 2
     leader_steps: int = 1_000_000
     most_seeds: int = 5
-    confirm: int = 5
+    confirm: int = 8
     ablate: int = 300_000
     replays: int = 100
 

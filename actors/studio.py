@@ -159,13 +159,15 @@ class Studio:
             if name not in archive.baselines:
                 metrics, table = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
                 self._storage.write(driver_episodes_file(name), to_parquet(table))
-                baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario))
+                baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario, trained=False))
                 self._ledger.write("baseline", baseline.to_json())
             self._bound(name, driver_episodes_file(name))
 
     def _bound(self, name: str, file: str) -> None:
         """Write down the intervals of all measures, once; none where the single episodes were not kept."""
-        if name not in self._ledger.record.archive.intervals:
+        archive = self._ledger.record.archive
+        if name not in archive.intervals:
             content = self._storage.read(file)
-            found = {} if content is None else intervals([from_parquet(content)], self._plan.scenario)
+            trained = name in archive.candidates
+            found = {} if content is None else intervals([from_parquet(content)], self._plan.scenario, trained=trained)
             self._ledger.write("intervals", {"name": name, "intervals": found})

@@ -166,14 +166,15 @@ def measure(entrant: Entrant, scenario: Scenario, seeds: range, *, upstream: boo
     """
     both = UpstreamJudge().drive(entrant.source, scenario, seeds, sample_seed=entrant.sample_seed) if upstream else None
     table = run_episodes(scenario, seeds, entrant.driver) if both is None else both.upstream
+    trained = isinstance(entrant.source, bytes)
     return Evaluation(
         entrant,
         scenario,
         None if both is None else compared(entrant.name, both),
         table,
         metrics=summarise(table, scenario),
-        intervals=intervals([table], scenario),
-        fitness=judge([table], scenario),
+        intervals=intervals([table], scenario, trained=trained),
+        fitness=judge([table], scenario, trained=trained),
     )
 
 
