@@ -159,7 +159,8 @@ class Studio:
             if name not in archive.baselines:
                 metrics, table = evaluate(driver_named(name), self._plan.scenario, self._plan.held_out)
                 self._storage.write(driver_episodes_file(name), to_parquet(table))
-                baseline = Baseline(name=name, metrics=metrics, fitness=judge([table], self._plan.scenario, trained=False))
+                judged = judge([table], self._plan.scenario, trained=False)
+                baseline = Baseline(name=name, metrics=metrics, fitness=judged)
                 self._ledger.write("baseline", baseline.to_json())
             self._bound(name, driver_episodes_file(name))
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.bootstrap import weights
-from actors.comparison import FITNESS, difference, intervals, judge, measured
+from actors.comparison import FITNESS, RETRAINED, difference, intervals, judge, measured
 from actors.difference import Difference
 from actors.evaluator import evaluate
-from actors.fitness import fitness, scores
+from actors.fitness import fitness, gate, scores
 from actors.intervals import wilson
 from driving.drivers import driver_named
 from driving.episodes import from_parquet, to_parquet
@@ -118,6 +118,31 @@ def test_training_seeds_widen_an_interval_that_one_of_them_knows_nothing_of() ->
     assert alone.low is not None
     assert both.low is not None
     assert both.value - both.low > 2 * (alone.value - alone.low)
+
+
+def test_another_training_may_crash_more_and_that_costs_most_where_the_gate_is_steep() -> None:
+    """Drivers are what they are; of a program trained once the claim falls as far as the gate would fall."""
+    lost = {}
+    for crash_rate in (0.0, 0.06, 0.15):
+        table = episodes(2000, 1, crash_rate=crash_rate)
+        driver, program = judge([table], ROAD, trained=False), judge([table], ROAD)
+        assert driver is not None
+        assert program is not None
+        assert driver.value == program.value
+        lost[crash_rate] = driver.certain / driver.value - program.certain / program.value
+        assert intervals([table], ROAD, trained=False)[FITNESS] == (driver.low, driver.high)
+    assert lost[0.0] == 0.0
+    assert 0.0 < lost[0.06] < 0.02
+    likely = 0.15 * math.exp(1.96 * RETRAINED)
+    fall = 1 - float(gate(np.array(likely)) / gate(np.array(0.15)))
+    assert 0.5 * fall < lost[0.15] < fall
+
+
+@some
+@given(drivers)
+def test_several_trainings_speak_for_themselves(tables: list[EpisodeTable]) -> None:
+    if len(tables) > 1:
+        assert judge(tables, ROAD) == judge(tables, ROAD, trained=False)
 
 
 def test_a_single_training_shows_nothing_of_its_program() -> None:
